@@ -1,9 +1,9 @@
 /**
- * What an operator does to accounts, keys and credit, on the store itself: from the command line in a process of its
- * own, while a server runs, or over HTTP. Every change writes its `changes` row in its own transaction, so the
- * running server hears of it.
+ * Operator's changes to accounts, keys and credit, made on the store itself: from the command line in a separate
+ * process while a server runs, or over HTTP. Every change writes its `changes` row in its own transaction, so that
+ * the running server learns of it.
  *
- * Never: leases money, or touches what a node has leased.
+ * It never leases money, and never changes what a node has leased.
  */
 export { ACCOUNT_TIERS } from "./admin/account-fields.ts";
 export { type AccountBalances, type AccountView, listAccounts, showAccount } from "./admin/account-view.ts";

@@ -4,8 +4,9 @@ import { AdminError } from "./admin/errors.ts";
 import { StoreUnavailableError } from "./store-errors.ts";
 
 /**
- * Waits for a call of the store on behalf of an API request. Its refusals become errors of the API: NOT_FOUND 404,
- * INVALID and CONFLICT 400 with the store's sentence, REFERENCE_USED 400 and MONEY_LEASED 409 by codes of their own; a store that cannot answer now is 503. Others pass.
+ * Waits for a call of the store on behalf of an API request, and turns its refusals into API errors: NOT_FOUND 404;
+ * INVALID and CONFLICT 400 with the store's sentence; REFERENCE_USED 400 and MONEY_LEASED 409 with their own codes;
+ * 503 for a store that cannot answer now. Other errors pass.
  */
 export async function orApiError<T>(call: Promise<T>): Promise<T> {
 	try {

@@ -1,4 +1,7 @@
-/** Books journal groups: one transaction a batch, with the sequence it reaches, so that no batch is booked twice. */
+/**
+ * Applies journal groups: one transaction per batch, which includes the sequence that it reaches, so that no batch is
+ * applied twice.
+ */
 import type { Database, Statement } from "bun:sqlite";
 import type { ReadGroup } from "../journal/index.ts";
 import { type Entry, Posting } from "./posting.ts";
@@ -11,7 +14,7 @@ interface Counts {
 	readonly rejects: number;
 }
 
-/** A batch that does not continue what is applied: a fault of the caller, never of a record. */
+/** Thrown for a batch that does not continue the applied sequence: a fault of the caller, never of a record. */
 export class SequenceError extends Error {
 	override readonly name = "SequenceError";
 }
@@ -31,22 +34,22 @@ export class BatchApplier {
 		this.#sql = prepare(db);
 	}
 
-	/** The last sequence that is booked, as committed. */
+	/** Returns the last applied sequence, as committed. */
 	appliedSeq(): number {
 		return this.#sql.appliedSeq.get(this.#node.id, this.#node.epoch)?.applied_seq ?? 0;
 	}
 
 	/**
-	 * Books the groups that are not booked yet, in one transaction. A record that the books cannot take is
-	 * isolated in `rejected`. Throws `SQLiteError` where the store fails (nothing of the batch is booked then) and
-	 * `SequenceError` at a hole.
+	 * Applies the groups that are not applied yet, in one transaction. A record that the books refuse is isolated in
+	 * `rejected`. Throws `SQLiteError` where the store fails (nothing of the batch is applied then) and `SequenceError`
+	 * at a gap.
 	 */
 	apply(groups: readonly ReadGroup[]): void {
 		try {
 			this.#apply(groups, (entries, bookedAt) => ({ posts: this.#booking.apply(entries, bookedAt), rejects: 0 }));
 		} catch (error) {
 			if (error instanceof SequenceError || !isRecordFault(error)) throw error;
-			// Only now with savepoints: they copy every page that is changed behind them.
+			// Savepoints are used only after a failure: they copy every page that is changed behind them.
 			this.#apply(groups, (entries, bookedAt) => this.#isolate(entries, bookedAt));
 		}
 	}
@@ -73,7 +76,7 @@ export class BatchApplier {
 		this.#sql.advance.run(last.seq, fresh.length, counts.posts, counts.rejects, this.#node.id, this.#node.epoch);
 	}
 
-	/** All or none of the entries; where one is at fault, halves of them, down to the one. */
+	/** Applies all or none of the entries; where one is at fault, applies halves of them, down to the one. */
 	#isolate(entries: readonly Entry[], bookedAt: number): Counts {
 		this.#db.run("SAVEPOINT book_range");
 		let fault: unknown;

@@ -61,7 +61,10 @@ export function keyOf(row: KeyRow): ApiKey {
 	};
 }
 
-/** First and last UTC day of the window of a limit that contains `day`. A window is found by its date: nothing is ever reset. */
+/**
+ * Returns the first and last UTC day of a limit's window that contains `day`. A window is found by its date: nothing
+ * is ever reset.
+ */
 export function windowDays(period: LimitPeriod, day: number): { first: number; last: number } {
 	if (period === "EPOCH") return { first: day, last: day };
 	if (period === "LIFETIME") return { first: 0, last: Number.MAX_SAFE_INTEGER };
@@ -70,7 +73,7 @@ export function windowDays(period: LimitPeriod, day: number): { first: number; l
 	return { first, last: Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1) / DAY_MS - 1 };
 }
 
-/** Of a wallet: its one cap is 0, and whatever it spent is no more than that. */
+/** The spent sum of a wallet: its one cap is 0, so its real sum is not needed. */
 export const NOTHING_SPENT: KeySpent = { usd: nano(0), diem: nano(0) };
 
 export class CallerReader {
@@ -85,7 +88,10 @@ export class CallerReader {
 		return row === null ? null : accountOf(row);
 	}
 
-	/** A key that was not revoked, or a wallet by its name (wallet-callers.ts), its account, and what it spent in the window of its limit. */
+	/**
+	 * Reads an unrevoked key, or a wallet by its name (wallet-callers.ts), with its account and what it spent in the
+	 * window of its limit.
+	 */
 	key(hash: string, day: number): KeyLoad | null {
 		const name = readName(hash);
 		if (name !== null) return this.#wallet(hash, name);
@@ -111,7 +117,7 @@ export class CallerReader {
 	}
 }
 
-/** A sum may pass 2^53; no limit does, so the largest amount compares the same. */
+/** Clamps a sum to 2^53-1: a sum may pass it, but no limit does, so comparisons stay correct. */
 function clamped(sum: bigint | null | undefined): Nano {
 	const value = sum ?? 0n;
 	return nano(value > BigInt(Number.MAX_SAFE_INTEGER) ? Number.MAX_SAFE_INTEGER : Number(value));

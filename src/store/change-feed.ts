@@ -1,4 +1,4 @@
-/** What other processes changed: SQLite tells cheaply that something was, the `changes` rows tell what. */
+/** Reads changes of other processes: SQLite reports cheaply that something changed, and the `changes` rows say what. */
 import type { Database, Statement } from "bun:sqlite";
 import { reloadOf, TAKES_BACK } from "./admin/changes.ts";
 import type { StoreChange } from "./port.ts";
@@ -11,7 +11,7 @@ interface ChangeRow {
 	readonly hash: string | null;
 }
 
-/** One read takes at most this many rows; the rest comes with the next. */
+/** Most rows of one read; the rest follows in the next. */
 const MAX_ROWS = 1_000;
 
 export class ChangeFeed {
@@ -21,7 +21,7 @@ export class ChangeFeed {
 	#seenId: bigint;
 	#more = false;
 
-	/** Begins behind the changes that are there: a start reads everything anew anyway. */
+	/** Starts behind the existing changes: a start reads everything anew anyway. */
 	constructor(db: Database) {
 		this.#version = db.prepare("PRAGMA data_version");
 		this.#rows = db.prepare("SELECT id, kind, account_id, key_id, hash FROM changes WHERE id > ? ORDER BY id LIMIT ?");
@@ -30,7 +30,7 @@ export class ChangeFeed {
 		this.#seenId = last?.id ?? 0n;
 	}
 
-	/** The changes since the last call, in order. */
+	/** Returns the changes since the last call, in order. */
 	poll(): StoreChange[] {
 		const version = this.#version.get()?.data_version ?? 0n;
 		if (version === this.#seenVersion && !this.#more) return [];

@@ -1,17 +1,20 @@
 /**
- * Moves the write-ahead log into the database file, and knows which sequence that made safe: only then may the
+ * Moves the write-ahead log into the database file, and tracks which sequence is safe there: only then may the
  * journal use its segments again.
  */
 import type { Database, Statement } from "bun:sqlite";
 
-/** Past this many pages of 4 kB the log is checkpointed before its time: the thread's calls wait for it, so it must be short. */
+/**
+ * Past this many pages of 4 kB the log is checkpointed early. The thread's calls wait for a checkpoint, so it must be
+ * short.
+ */
 const LOG_MAX_PAGES = 2_048;
-/** A log that once grew is cut back to this. */
+/** A log that has grown is truncated to this size. */
 const LOG_KEEP_BYTES = 64 << 20;
 
 interface LogState {
 	readonly busy: number;
-	/** Pages in the log, and how many of them stand in the database file. */
+	/** Pages in the log, and how many of them are in the database file. */
 	readonly log: number;
 	readonly checkpointed: number;
 }
@@ -33,12 +36,12 @@ export class Checkpoints {
 		db.run(`PRAGMA journal_size_limit = ${LOG_KEEP_BYTES}`);
 	}
 
-	/** Everything up to here stands in the database file, synced. */
+	/** Everything up to this sequence is in the database file, synced. */
 	get seq(): number {
 		return this.#seq;
 	}
 
-	/** Tells that something was committed. */
+	/** Notes that something was committed. */
 	wrote(): void {
 		this.#dirty = true;
 	}
@@ -46,12 +49,15 @@ export class Checkpoints {
 	due(): boolean {
 		if (!this.#dirty) return false;
 		if (performance.now() - this.#lastMs >= this.#everyMs) return true;
-		// By its size the file tells nothing: what is checkpointed is written over, not cut off.
+		// The file's size says nothing: checkpointed frames are overwritten, not cut off.
 		const state = this.#look.get();
 		return state !== null && state.log - state.checkpointed > LOG_MAX_PAGES;
 	}
 
-	/** Checkpoints; true where all of the log, and with it `appliedSeq`, is safe. A long reader may hold a part back. */
+	/**
+	 * Writes a checkpoint. Returns true where the whole log, and with it `appliedSeq`, is safe. A long reader may hold
+	 * a part back.
+	 */
 	run(appliedSeq: number): boolean {
 		this.#lastMs = performance.now();
 		const state = this.#checkpoint.get();

@@ -1,4 +1,4 @@
-/** Where things lie in a data folder. */
+/** Paths in a data folder. */
 import { accessSync, constants, mkdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 
@@ -10,12 +10,12 @@ export function journalFolder(dataDir: string): string {
 	return join(dataDir, "journal");
 }
 
-/** True where the folder has a store already: an empty file is none. */
+/** Returns true where the folder already has a store; an empty file does not count. */
 export function hasDatabase(dataDir: string): boolean {
 	return (statSync(databasePath(dataDir), { throwIfNoEntry: false })?.size ?? 0) > 0;
 }
 
-/** The data folder cannot be made, or this user may not write in it. */
+/** Thrown where the data folder cannot be created, or this user may not write in it. */
 export class DataFolderError extends Error {
 	override readonly name = "DataFolderError";
 	readonly code = "DATA_FOLDER_UNUSABLE";
@@ -30,7 +30,7 @@ export class DataFolderError extends Error {
 	}
 }
 
-/** Makes the folder where it does not exist; only its owner may look into it. Throws `DataFolderError`. */
+/** Creates the folder where it does not exist; only its owner may read it. Throws `DataFolderError`. */
 export function makeDataFolder(dataDir: string): void {
 	try {
 		mkdirSync(dataDir, { recursive: true, mode: 0o700 });
@@ -40,15 +40,15 @@ export function makeDataFolder(dataDir: string): void {
 	}
 }
 
-/** Where bodies of kept answers stand that are too large for the journal. */
+/** Folder for bodies of stored answers that are too large for the journal. */
 export function answersFolder(dataDir: string): string {
 	return join(dataDir, "idempotency");
 }
 
-/** Epoch of the boot that wrote it, 32 hex digits. */
+/** File name: epoch of the boot that wrote it, and 32 hex digits. */
 const ANSWER_FILE = /^\d{1,16}-[0-9a-f]{32}$/;
 
-/** The path of such a body; null where the name is none of ours, so that no name leads out of the folder. */
+/** Returns the path of such a body; null for any other name, so that no name leads out of the folder. */
 export function answerFile(dataDir: string, name: string): string | null {
 	return ANSWER_FILE.test(name) ? join(answersFolder(dataDir), name) : null;
 }

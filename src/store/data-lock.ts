@@ -1,11 +1,13 @@
-/** One server per data folder: an exclusive lock on `lock.db` that the kernel drops when the process ends, however it ends. */
+/**
+ * Allows one server per data folder: an exclusive lock on `lock.db`, which the kernel drops however the process ends.
+ */
 import { Database, SQLiteError } from "bun:sqlite";
 import { join } from "node:path";
 import { makeOwnerDatabase } from "../journal/owner-only.ts";
 import { makeDataFolder } from "./data-folder.ts";
 import { asStoreFault } from "./sqlite/damage.ts";
 
-/** Another server works on the folder. */
+/** Thrown where another server uses the folder. */
 export class DataFolderInUseError extends Error {
 	override readonly name = "DataFolderInUseError";
 	readonly code = "DATA_FOLDER_IN_USE";
@@ -19,7 +21,7 @@ export class DataFolderInUseError extends Error {
 	}
 }
 
-/** A process that was just killed may still be on its way out. */
+/** A process that was just killed may still be exiting. */
 const WAIT_MS = 500;
 
 export interface DataLock {

@@ -1,29 +1,32 @@
 /**
- * The daily diem allowance. A stake counts from the UTC day after it was set, so it cannot be moved and paid twice;
- * the first use of a day writes its allotment, once.
+ * The daily diem allowance. A stake counts from the UTC day after it was set, so that it cannot be moved and counted
+ * twice. The first use of a day writes its allotment, once.
  */
 import type { Database } from "bun:sqlite";
 import { NANO_PER_USD } from "../ledger/nano.ts";
 import type { StoreClock } from "./store-clock.ts";
 import { ISSUED } from "./tables.ts";
 
-/** Below this much staked nothing can be spent (accounts, billing: 0.1 diem). */
+/** Least stake with which anything can be spent (accounts, billing: 0.1 diem). */
 export const MIN_STAKE_NANO = NANO_PER_USD / 10;
 
-/** SQL for the stake of an account on a UTC day, given as places for both: what was read from the chain counts for its own day only. */
+/**
+ * Returns SQL for the stake of an account on a UTC day, given placeholders for both. A stake read from the chain
+ * counts for its own day only.
+ */
 export function stakeSql(account: string, day: string): string {
 	return `SELECT CASE WHEN source = 'operator' OR from_day = ${day} THEN stake ELSE 0 END AS stake FROM diem_stakes
 		WHERE account_id = ${account} AND from_day <= ${day} ORDER BY from_day DESC LIMIT 1`;
 }
 
-/** The allowance of an account on a UTC day in nano-diem; 0 where there is none. */
+/** Returns the allowance of an account on a UTC day in nano-diem; 0 where there is none. */
 export function stakeOf(db: Database, accountId: string, day: number): number {
 	const row = db.query<{ stake: bigint }, [string, number]>(stakeSql("?1", "?2")).get(accountId, day);
 	const stake = Number(row?.stake ?? 0);
 	return stake < MIN_STAKE_NANO ? 0 : stake;
 }
 
-/** Writes the day's allotment unless it is there. Runs inside the caller's transaction. */
+/** Writes the day's allotment unless it exists. Runs inside the caller's transaction. */
 export function writeAllotment(db: Database, accountId: string, day: number, clock: StoreClock): void {
 	const written = db.query("SELECT 1 FROM allotments WHERE account_id = ? AND day = ?").get(accountId, day);
 	if (written !== null) return;

@@ -1,15 +1,15 @@
-/** What the event loop asks of the store about idempotency keys and credits, on any store. */
+/** Calls of the event loop about idempotency keys and credits, for any store. */
 
-/** Several claims in one trip. Releases and drops come first: what they free can be claimed in the same trip. */
+/** Several claims in one call. Releases and drops come first: the same call can claim what they free. */
 export interface IdempotencyBatch {
 	readonly claims: readonly ClaimRequest[];
 	/** Claims that ended without an answer. */
 	readonly releases: readonly ReleasedClaim[];
-	/** Answers whose body is damaged or gone. */
+	/** Answers whose body is damaged or missing. */
 	readonly drops: readonly { readonly accountId: string; readonly key: string }[];
-	/** Unix milliseconds: what expires at or before it is not there. */
+	/** Unix milliseconds: answers that expire at or before it are ignored. */
 	readonly nowMs: number;
-	/** Keys that an account can have. */
+	/** Most keys that an account may have. */
 	readonly maxKeys: number;
 }
 
@@ -23,7 +23,7 @@ export interface ClaimRequest extends ReleasedClaim {
 	readonly fingerprint: string;
 }
 
-/** What is there of one claim's key. */
+/** What the store has under one claim's key. */
 export type StoredClaim =
 	| {
 			readonly kind: "kept";
@@ -31,7 +31,7 @@ export type StoredClaim =
 			readonly note: string;
 			readonly bytes: number;
 			readonly crc32: number;
-			/** null: in the file that `file` names. */
+			/** null: the body is in the file that `file` names. */
 			readonly body: Uint8Array | null;
 			readonly file: string | null;
 	  }
@@ -47,6 +47,6 @@ export interface CreditBucket {
 
 export interface CreditQuery {
 	readonly accountIds: readonly string[];
-	/** The first bucket wanted. */
+	/** The first bucket to return. */
 	readonly fromBucket: number;
 }

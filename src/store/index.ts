@@ -1,13 +1,13 @@
 /**
- * The store: accounts, keys, budgets and the books, on SQLite in the data folder, or on a PostgreSQL that several nodes
- * share.
+ * The store: accounts, keys, budgets and the books, on SQLite in the data folder or on a PostgreSQL that several
+ * nodes share.
  *
- * Promises: every answer of `StorePort` holds exactly the posts written before the call; a journal group is booked
- * once; movements and posts are never changed, and leave only into an archive; a balance never goes below zero (the
- * schema holds it); no money is leased to two nodes; a second server on the folder is refused; a command line may work
- * on the store while a server runs, and the server hears of it within a second.
+ * Guarantees: every answer of `StorePort` includes exactly the posts written before the call. A journal group is
+ * applied once. Movements and posts never change, and leave only into an archive. A balance never goes below zero
+ * (the schema enforces it). No money is leased to two nodes. A second server on the folder is refused. A command line
+ * may change the store while a server runs, and the server learns of it within a second.
  *
- * Never: does work of the database on the event loop, keeps the backlog in memory, resets anything at midnight, or
+ * The store never does database work on the event loop, keeps the backlog in memory, resets anything at midnight, or
  * lets one bad record hold up the others.
  */
 

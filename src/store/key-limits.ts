@@ -1,10 +1,9 @@
-/** Limits of keys above this are compared as this (9,000,000 USD): nano-USD of 9,999,999,999 USD would not fit 2^53. */
+/** Higher limits of keys are compared as this (9,000,000 USD): nano-USD of 9,999,999,999 USD would not fit 2^53. */
 const HIGHEST_LIMIT = 9_000_000_000_000_000;
 
 /**
- * A consumption limit in nano-USD for comparison, from the decimal text that was entered: cut (not rounded up)
- * after nine places, clamped to 9e15. No limit is Infinity. Throws where the text is no amount at all: a limit
- * that cannot be read must not turn into no limit.
+ * Parses a consumption limit to nano-USD for comparison: decimal text, truncated after nine places and clamped to
+ * 9e15. No limit is Infinity. Throws where the text is no amount, so that an unreadable limit never means no limit.
  */
 export function limitNano(text: string | null): number {
 	if (text === null) return Number.POSITIVE_INFINITY;

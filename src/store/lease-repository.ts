@@ -1,4 +1,4 @@
-/** Leases: the part of a budget that a node may spend without asking. The store's sum of leases is a budget's `leased`. */
+/** Leases: the part of a budget that a node may spend without calling the store. Their sum is a budget's `leased`. */
 import type { Database, Statement } from "bun:sqlite";
 import type { MoneySource } from "../journal/records.ts";
 import { MoneyError, nano } from "../ledger/nano.ts";
@@ -29,7 +29,7 @@ export interface RetainedLeases {
 
 /** How long an account's money is leased sparingly after a notice of its change. */
 const SPARING_MS = 2_000;
-/** Above so many accounts those whose time is over are forgotten. */
+/** Above this many accounts, expired entries are dropped. */
 const SPARED_LOOKED_AT = 1_000;
 
 export class LeaseRepository {
@@ -37,7 +37,7 @@ export class LeaseRepository {
 	readonly #node: { readonly id: string; readonly epoch: number };
 	readonly #clock: StoreClock;
 	readonly #sql: ReturnType<typeof prepare>;
-	/** Accounts whose money is leased sparingly, with the monotonic time until which. */
+	/** Accounts whose money is leased sparingly, with the monotonic time at which this ends. */
 	readonly #spared = new Map<string, number>();
 
 	constructor(db: Database, node: { id: string; epoch: number }, clock: StoreClock) {
@@ -48,8 +48,8 @@ export class LeaseRepository {
 	}
 
 	/**
-	 * Leases all that is free to the one node that there is on SQLite (a spared account: only what is needed); writes
-	 * the day's allotment at its first use.
+	 * Leases everything that is free to the one node of a SQLite store; of a spared account, only what is needed.
+	 * Writes the day's allotment at its first use.
 	 */
 	acquire(request: AcquireRequest): AcquireResult {
 		const { accountId, day } = request;
@@ -70,8 +70,8 @@ export class LeaseRepository {
 	}
 
 	/**
-	 * The operator changed an account: for a moment only what requests need is leased of it, so that money which is to
-	 * be taken back stays free once the node has returned it.
+	 * Leases only what requests need of an account for a moment, because the operator changed it: money to be taken
+	 * back then stays free once the node has returned it.
 	 */
 	spare(accountId: string): void {
 		const nowMs = performance.now();
@@ -85,7 +85,7 @@ export class LeaseRepository {
 		return untilMs !== undefined && performance.now() < untilMs;
 	}
 
-	/** Balances without leasing: today's diem also before its first use. */
+	/** Returns balances without leasing; today's diem is included before its first use. */
 	budgets(accountId: string, day: number): readonly BudgetState[] {
 		const states = this.#states(accountId, day);
 		if (states.some((state) => state.source === "diem")) return states;
@@ -94,8 +94,8 @@ export class LeaseRepository {
 	}
 
 	/**
-	 * Cuts this node's leases on an account down to what it keeps. Answers with the account's budgets, among them
-	 * the diem of each day that was leased. Throws `MoneyError` where more is kept than was leased.
+	 * Cuts this node's leases on an account down to what it keeps. Returns the account's budgets, including the diem of
+	 * each leased day. Throws `MoneyError` where more is kept than was leased.
 	 */
 	giveBack(accountId: string, kept: readonly RetainedLeases[]): AcquireResult {
 		return inTransaction(this.#db, () => {
@@ -117,7 +117,7 @@ export class LeaseRepository {
 		});
 	}
 
-	/** Ends every lease of this node, of earlier boots too: at a start those are of a process that is dead. */
+	/** Ends every lease of this node, including those of earlier boots: at a start these belong to a dead process. */
 	returnAll(): void {
 		inTransaction(this.#db, () => {
 			this.#sql.freeAll.run(this.#node.id);
@@ -135,7 +135,7 @@ export class LeaseRepository {
 		this.#sql.shrinkLease.run(by, this.#node.id, this.#node.epoch, accountId, source, day);
 	}
 
-	/** In spending order. */
+	/** Returns the budgets in spending order. */
 	#states(accountId: string, day: number): BudgetState[] {
 		return this.#sql.budgets.all(accountId, day).map((row) => ({
 			source: row.source,
@@ -146,7 +146,7 @@ export class LeaseRepository {
 	}
 }
 
-/** What a request is given of each budget of a spared account: its need, or nothing where that is not there as a whole. */
+/** Returns the grant from each budget of a spared account: the need, or nothing where it is not fully available. */
 function neededOf(
 	budgets: readonly { readonly source: MoneySource; readonly free: number }[],
 	{ needNano, part, usable }: AcquireRequest,

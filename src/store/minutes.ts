@@ -1,9 +1,9 @@
-/** What nodes tell each other, through the store, of the requests and tokens of a minute. */
+/** The exchange of nodes, through the store, about requests and tokens of a minute. */
 
-/** A window lasts so long from its first request. */
+/** Length of a window, from its first request. */
 export const MINUTE_MS = 60_000;
 
-/** A wish for requests of one (account, subject) in the window that is open now. */
+/** A node's request for a share of one (account, subject) in the current window. */
 export interface MinuteTake {
 	readonly accountId: string;
 	readonly subject: string;
@@ -11,11 +11,14 @@ export interface MinuteTake {
 	readonly limit: number;
 	/** Requests that wait on the node. */
 	readonly wanted: number;
-	/** Requests that the node let through by itself while the store was away: counted whatever the limit. */
+	/** Requests that the node admitted alone while the store was unreachable: counted whatever the limit. */
 	readonly spent: number;
 }
 
-/** Tokens that a node counted since it told last, in the window that began then. Below 0 where estimates were too high. */
+/**
+ * Tokens that a node counted since its last report, in the window that began at that time. Below 0 where estimates
+ * were too high.
+ */
 export interface MinuteSum {
 	readonly accountId: string;
 	readonly subject: string;
@@ -30,26 +33,29 @@ export interface MinuteExchange {
 
 /** The window after a take. */
 export interface MinuteGrant {
-	/** Requests that the node may let through: what waits, and what it may need next, as far as the limit goes. */
+	/** Requests that the node may admit: those that wait, and some for later, within the limit. */
 	readonly granted: number;
-	/** Requests of all nodes, those granted now among them. */
+	/** Requests of all nodes, including those granted now. */
 	readonly taken: number;
 	/** Tokens of all nodes. */
 	readonly tokens: number;
-	/** By the store's clock, Unix milliseconds: names the window. */
+	/** Start by the store's clock, in Unix milliseconds; it identifies the window. */
 	readonly startedAtMs: number;
-	/** Until the window ends, when the store looked. */
+	/** Time until the window ended, when the store answered. */
 	readonly endsInMs: number;
 }
 
-/** In the order of what was asked; null where the store has no such window (any more). */
+/** Answers in the order of the inputs; null where the store has no such window (any more). */
 export interface MinuteAnswer {
 	readonly takes: readonly (MinuteGrant | null)[];
 	/** Tokens of all nodes. */
 	readonly sums: readonly (number | null)[];
 }
 
-/** Where nodes share their minute windows. Rejects where the store cannot be asked: nothing, or all of it, was counted then. */
+/**
+ * Shares minute windows between nodes. Rejects where the store is unreachable: then nothing, or everything, was
+ * counted.
+ */
 export interface SharedMinutes {
 	exchange(exchange: MinuteExchange): Promise<MinuteAnswer>;
 }

@@ -1,4 +1,4 @@
-/** One boot of a node in the store: its id, its epoch, how far its journal is applied. */
+/** One boot of a node in the store: its id, its epoch, and how far its journal is applied. */
 import type { Database } from "bun:sqlite";
 import { randomUUID } from "node:crypto";
 import type { StoreClock } from "./store-clock.ts";
@@ -10,7 +10,7 @@ export interface NodeEpoch {
 	readonly appliedSeq: number;
 }
 
-/** The folder's node with its latest boot; made at the first call. */
+/** Returns the folder's node with its latest boot; creates it at the first call. */
 export function latestEpoch(db: Database, clock: StoreClock): NodeEpoch {
 	return inTransaction(db, () => {
 		db.query("INSERT INTO meta (name, value) VALUES ('node_id', ?) ON CONFLICT DO NOTHING").run(`node_${randomUUID()}`);

@@ -21,20 +21,20 @@ export interface OpenStoreOptions {
 	readonly dataDir: string;
 	/** Address of the PostgreSQL store, `postgres://...`; left out: SQLite in the data folder. */
 	readonly postgres?: string | undefined;
-	/** PostgreSQL: how long this node's leases live after its last heartbeat. The other times follow in proportion. */
+	/** PostgreSQL: how long this node's leases live after its last heartbeat. The other times are proportional to it. */
 	readonly termMs?: number;
-	/** PostgreSQL: how long a start waits for a store that cannot be reached. */
+	/** PostgreSQL: how long a start waits for an unreachable store. */
 	readonly startPatienceMs?: number;
-	/** What differs from `JOURNAL_DEFAULTS`: the config's durability and bounds. */
+	/** Overrides of `JOURNAL_DEFAULTS`: the configured durability and bounds. */
 	readonly journal?: Partial<Omit<JournalOptions, "dir" | "start">>;
-	/** How often the journal is carried into the store. */
+	/** Interval at which the journal is applied to the store. */
 	readonly applyEveryMs?: number;
-	/** How often changes of other processes are looked for. */
+	/** Interval at which changes of other processes are read. */
 	readonly changesEveryMs?: number;
 	readonly checkpointEveryMs?: number;
 	/** How long a call waits for a store that cannot be written. */
 	readonly callPatienceMs?: number;
-	/** The store thread died or found damage. The default ends the process, as a failed journal does. */
+	/** Called where the store thread died or found damage. The default ends the process, as for a failed journal. */
 	readonly onFatal?: (error: Error) => void;
 }
 
@@ -43,17 +43,17 @@ export interface OpenedStore {
 	readonly journal: Journal;
 	/** Journal groups of an earlier boot that were applied at this start. */
 	readonly replayedGroups: number;
-	/** What a power cut took from the journal's unsynced end: worth a loud line in the log. */
+	/** What a power cut lost of the journal's unsynced end; the server logs it as a warning. */
 	readonly lostTail: LostTail | null;
 }
 
 /**
- * Opens the store for serving: takes the folder's lock, applies the rest of the journal, frees the
- * leases of the boot before, and begins a new epoch. When it resolves, the node can take work. `store.close()`
- * closes all of it, the journal too.
+ * Opens the store for serving: locks the folder, applies the rest of the journal, frees the leases of the previous
+ * boot, and begins a new epoch. When it resolves, the node can take work. `store.close()` closes everything,
+ * including the journal.
  *
- * Throws `DataFolderError`, `DataFolderInUseError`, and by `code` of a `StoreThreadError` DATABASE_DAMAGED, BOOKS_LOST,
- * STORE_TOO_NEW and JOURNAL_CORRUPT; besides what file system, SQLite and PostgreSQL throw.
+ * Throws `DataFolderError`, `DataFolderInUseError`, and `StoreThreadError` with `code` DATABASE_DAMAGED, BOOKS_LOST,
+ * STORE_TOO_NEW or JOURNAL_CORRUPT; also errors of file system, SQLite and PostgreSQL.
  */
 export async function openStore(options: OpenStoreOptions): Promise<OpenedStore> {
 	const onFatal = options.onFatal ?? options.journal?.onFatal ?? JOURNAL_DEFAULTS.onFatal;
@@ -84,7 +84,7 @@ export async function openStore(options: OpenStoreOptions): Promise<OpenedStore>
 			timers: systemTimers,
 			send,
 			applyEveryMs: options.applyEveryMs ?? 250,
-			// To PostgreSQL a batch goes as soon as it is written: other nodes see what was spent.
+			// PostgreSQL gets a batch as soon as it is written, so that other nodes see what was spent.
 			applyAtOnce: durability === "store" || term !== null,
 			term,
 			end,

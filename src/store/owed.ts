@@ -1,7 +1,7 @@
 /**
- * What a node could not pay a post from. Posting never waits, so a price above its hold may find money missing here that
- * the account has: the record says what is owed, and the store takes it when it books the post, as far as free money
- * goes. Pure: both stores book by it, and the node's memory follows by the same rule (docs/money.md).
+ * Posts that a node could not fully pay. Posting never waits, so a price above its hold may exceed the node's lease
+ * while the account has money. The record then says what is owed, and the store takes it from free money when it
+ * applies the post. Pure: both stores use this rule, and the node's memory follows it too (docs/money.md).
  */
 import type { MoneySource, OwedTerms } from "../journal/records.ts";
 import { nano } from "../ledger/nano.ts";
@@ -9,23 +9,23 @@ import type { UsableMoney } from "./port.ts";
 import { type AppliedPart, type LinePart, share } from "./post-lines.ts";
 import { usableParts } from "./usable-money.ts";
 
-/** What one source has for what is owed. */
+/** The money of one source that can pay an owed amount. */
 export interface OwedSource {
 	readonly source: MoneySource;
-	/** Leased to the node beyond what it knew of: an acquire was under way when it posted. */
+	/** Leased to the node beyond what it knew: an acquire was running when it posted. */
 	readonly surplus: number;
-	/** Leased to nobody. */
+	/** Not leased to any node. */
 	readonly free: number;
 }
 
 export interface PaidOwed {
-	/** In the place of each owed part what pays it, and `overrun` for the rest. */
+	/** The parts, where each owed part is replaced by what pays it, and by `overrun` for the rest. */
 	readonly parts: readonly AppliedPart[];
-	/** What of it comes out of free money. */
+	/** The amounts that come out of free money. */
 	readonly fromFree: readonly { readonly source: MoneySource; readonly amount: number }[];
 }
 
-/** As much of an amount as there is, source by source in the order given; the rest is `left`. */
+/** Takes as much of an amount as the sources have, in the given order; the rest is `left`. */
 export function takeInOrder(
 	amount: number,
 	sources: readonly { readonly source: MoneySource; readonly free: number }[],
@@ -43,7 +43,7 @@ export function takeInOrder(
 	return { taken, left, most: { diem, usd } };
 }
 
-/** `sources` is asked for only where something is owed; in spending order. */
+/** Pays the owed parts. `sources` is called only where something is owed; it returns them in spending order. */
 export function payOwed(
 	parts: readonly LinePart[],
 	owing: OwedTerms | undefined,
@@ -52,7 +52,7 @@ export function payOwed(
 	const owed = parts.reduce((sum, part) => sum + (part.source === "owed" ? part.amount : 0), 0);
 	if (owed === 0 || owing === undefined) return { parts: parts.flatMap((part) => split(part, [])), fromFree: [] };
 	const from = sources();
-	// What the node is about to learn of first: it can then follow without asking.
+	// The node learns of this surplus first, so it can apply the same rule without a call.
 	const surplus = takeInOrder(
 		owed,
 		from.map((one) => ({ source: one.source, free: one.surplus })),
@@ -66,7 +66,7 @@ export function payOwed(
 	};
 }
 
-/** The shares of an owed part: its units follow the amounts and add up. */
+/** Splits an owed part; its units are shared in proportion to the amounts and add up. */
 function split(part: LinePart, purses: readonly { readonly source: MoneySource; left: number }[]): AppliedPart[] {
 	if (part.source !== "owed") return [part];
 	const { sku, picoPrice } = part;

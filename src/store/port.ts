@@ -1,9 +1,8 @@
 /**
- * What the node asks of the store. One node on SQLite answers it from the store thread; PostgreSQL later
- * changes what is behind this interface only. Every call is ordered after the application of all journal
- * groups up to the sequence that was written when the call was made: an answer holds exactly the posts up to
- * that sequence, and no later one. A call ends the group that its turn has gathered so far: every post made
- * before the call is in the answer, none made after it is.
+ * The interface between node and store. On SQLite the store thread answers it; PostgreSQL is behind the same
+ * interface. Every call is ordered after the application of all journal groups up to the sequence that was written
+ * when the call was made. A call ends the group that its turn has gathered so far: its answer includes every post
+ * made before the call, and none made after it.
  */
 import type { MoneySource } from "../journal/records.ts";
 import type { Nano } from "../ledger/nano.ts";
@@ -24,16 +23,19 @@ export interface Account {
 	readonly name: string;
 	readonly tier: AccountTier;
 	readonly disabled: boolean;
-	/** The operator's own account: the first one made on a store. */
+	/** True for the operator's own account: the first one created on a store. */
 	readonly operator: boolean;
 	/** Linked wallet, lower case, or null. */
 	readonly wallet: string | null;
-	/** Of a wallet that pays with a balance of its own: `eip155:8453:<address>`, `solana:<address>`. Else null. */
+	/**
+	 * Identity of a wallet that pays with a balance of its own: `eip155:8453:<address>`, `solana:<address>`. Otherwise
+	 * null.
+	 */
 	readonly identity: string | null;
 	readonly createdAtMs: number;
 }
 
-/** Consumption limits as they were entered: decimal text, or null for no cap. "0" switches a currency off. */
+/** Consumption limits as entered: decimal text, or null for no cap. "0" switches a currency off. */
 export interface KeyLimits {
 	readonly usd: string | null;
 	readonly diem: string | null;
@@ -62,7 +64,7 @@ export interface ApiKey {
 	readonly lastUsedAtMs: number | null;
 }
 
-/** What a key has spent in its current window: usd covers bundled + usd. */
+/** What a key has spent in its current window; usd includes bundled credit. */
 export interface KeySpent {
 	readonly usd: Nano;
 	readonly diem: Nano;
@@ -84,7 +86,7 @@ export interface BudgetState {
 	readonly free: Nano;
 }
 
-/** One grant of an acquire: this node's lease on the budget grew by `granted`. */
+/** One grant of an acquire: the amount by which this node's lease on the budget grew. */
 export interface Grant {
 	readonly source: MoneySource;
 	readonly day: number;
@@ -93,56 +95,65 @@ export interface Grant {
 
 export interface AcquireRequest {
 	readonly accountId: string;
-	/** UTC day of the admission: the diem epoch asked for; its allotment is written at first use. */
+	/** UTC day of the admission, which is the diem epoch; its allotment is written at first use. */
 	readonly day: number;
-	/** What the request that asks lacks, over all sources together. */
+	/** What the request lacks, over all sources together. */
 	readonly needNano: Nano;
-	/** Give what there is where that is less than the need; otherwise the need is met or nothing is given for it. */
+	/**
+	 * True to grant what exists where that is less than the need. Otherwise the need is met in full, or nothing is
+	 * granted for it.
+	 */
 	readonly part?: boolean;
 	/** Left out: the request may use any amount of any source. */
 	readonly usable?: UsableMoney;
-	/** Where the limits of the request's key are leased, too: need and usable money are worked out from it under lock. */
+	/**
+	 * Where the limits of the request's key are leased too: the store computes need and usable money from it under
+	 * lock.
+	 */
 	readonly cap?: CapRequest;
 }
 
-/** Amounts against the limits of a key, nano-USD: bundled credit and USD together are `usd`. */
+/** Amounts against the limits of a key in nano-USD; `usd` includes bundled credit. */
 export interface CapAmounts {
 	readonly usd: number;
 	readonly diem: number;
 }
 
-/** What a request needs of its key's limits, in the window of its day. Only on a shared store, of a key that has some. */
+/** What a request needs of its key's limits, in the window of its day. Only for limited keys on a shared store. */
 export interface CapRequest {
 	readonly keyId: string;
-	/** All that the request needs, over all sources together. */
+	/** The whole need of the request, over all sources together. */
 	readonly amount: number;
-	/** Money of the account that is free on the node. */
+	/** Free money of the account on the node. */
 	readonly money: CapAmounts;
-	/** What of the limits is leased to the node, less what its holds take; below 0 where they have no lease. */
+	/** The node's lease of the limits, less what its holds take; below 0 where they have no lease. */
 	readonly room: CapAmounts;
 }
 
-/** What an acquire brought of a key's limits. */
+/** What an acquire granted of a key's limits. */
 export interface CapAnswer {
 	readonly granted: CapAmounts;
-	/** Booked in the window, by all nodes. */
+	/** Spent in the window by all nodes, as applied. */
 	readonly spent: CapAmounts;
 	/** Leased to other nodes in the window. */
 	readonly elsewhere: CapAmounts;
-	/** The need was not met, and the limits stand in its way: the money is there. */
+	/** True where the need was not met because of the limits: the money exists. */
 	readonly short: boolean;
 }
 
-/** What a node keeps of a key's limits for requests of a day. */
+/** The part of a key's limits that a node retains for requests of a day. */
 export interface RetainedCap extends CapAmounts {
 	readonly keyId: string;
 	readonly day: number;
 }
 
-/** The most that a request can use beyond what is free on its node, by the caps of its key. Nano-USD, or Infinity. */
+/**
+ * The most that a request can use beyond the free money of its node, by the caps of its key. In nano-USD, or
+ * Infinity.
+ */
 export interface UsableMoney {
 	readonly diem: number;
-	/** Bundled credit and USD together. */
+	/** Includes bundled credit. */
 	readonly usd: number;
 }
 
@@ -150,69 +161,77 @@ export interface AcquireResult {
 	readonly grants: readonly Grant[];
 	/** Totals of the account after the grant. */
 	readonly budgets: readonly BudgetState[];
-	/** The need was not met, and other nodes were asked to give back what they do not use: asking again soon may help. */
+	/**
+	 * Set where the need was not met, and other nodes were asked to return what they do not use: another try soon may
+	 * succeed.
+	 */
 	readonly recalled?: true;
-	/** Where the limits of the request's key were asked for, too. */
+	/** Present where limits of the request's key were requested too. */
 	readonly cap?: CapAnswer;
 }
 
-/** What changed in the store behind this node's back (a command line, another node). Cached objects are read again. */
+/** A change in the store by another process or node. Cached objects must be read again. */
 export type StoreChange =
-	/** `takesBack`: money of the account is wanted back; for a moment nodes lease no more than they need. */
+	/** `takesBack`: the operator wants money of the account back; for a moment nodes lease no more than they need. */
 	| { readonly kind: "account"; readonly accountId: string; readonly takesBack?: true }
 	| { readonly kind: "key"; readonly keyId: string; readonly accountId: string; readonly hash: string }
 	| { readonly kind: "reload" }
-	/** Running servers log from this level on, until they are told another or read their configuration again. */
+	/** Running servers log from this level on, until another change or a new read of their configuration. */
 	| { readonly kind: "log-level"; readonly level: string }
-	/** Another node lacks money of the account: what no hold needs goes back. Nothing of the account changed. */
+	/** Another node lacks money of the account: nodes return what no hold needs. The account itself did not change. */
 	| { readonly kind: "recall"; readonly accountId: string }
-	/** The store ended this node's leases (it was silent for too long): nothing of them may be spent any more. */
+	/** The store ended this node's leases because it was silent for too long: none of them may be spent any more. */
 	| { readonly kind: "leases-ended" };
 
 export interface StorePort {
-	/** This node's id and epoch now. */
+	/** This node's id and current epoch. */
 	readonly node: { readonly id: string; readonly epoch: number };
-	/** Where nodes share their minute windows; left out where there is one node. Its calls wait for no other call. */
+	/** Present where nodes share their minute windows. Its calls wait for no other call. */
 	readonly minutes?: SharedMinutes | undefined;
-	/** Reads a key by the lower-case hex sha256 of its text, or a wallet by its name (wallet-callers.ts); null where there is none or it was revoked. */
+	/**
+	 * Reads a key by the lower-case hex sha256 of its text, or a wallet by its name (wallet-callers.ts); null where it
+	 * is unknown or revoked.
+	 */
 	loadKey(hash: string, day: number): Promise<KeyLoad | null>;
 	loadAccount(accountId: string): Promise<Account | null>;
 	/**
-	 * Leases money to this node, in one transaction. On SQLite the one node gets all that is free; the diem
-	 * allotment of (account, day) is written here at first use.
+	 * Leases money to this node, in one transaction. On SQLite the one node gets everything that is free. The diem
+	 * allotment of (account, day) is written at first use.
 	 */
 	acquire(request: AcquireRequest): Promise<AcquireResult>;
-	/** Totals without leasing anything. */
+	/** Returns totals without leasing anything. */
 	budgets(accountId: string, day: number): Promise<readonly BudgetState[]>;
 	/**
-	 * Gives back all leases of this node on one account (a change notice) after subtracting `kept` per source; with `caps`
-	 * also those of its keys' limits, but for these.
+	 * Returns all leases of this node on one account (a change notice), except for `kept` per source. With `caps` it
+	 * also returns those of its keys' limits, except for these.
 	 */
 	giveBack(
 		accountId: string,
 		kept: readonly { source: MoneySource; day: number; amount: Nano }[],
 		caps?: readonly RetainedCap[],
 	): Promise<AcquireResult>;
-	/** True where other nodes may work on the store. */
+	/** True where other nodes may use the store. */
 	readonly shared: boolean;
 	/**
-	 * What is kept under idempotency keys, a claim's answer in its place. On a shared store a claim that is `fresh` or
-	 * `unknown` keeps other nodes out until its answer is applied, it is released, or this node's epoch ends. Rejects as
-	 * `admin` does; the claims may stand then: release them.
+	 * Returns what is stored under idempotency keys, in the order of the claims. On a shared store a claim that is
+	 * `fresh` or `unknown` blocks other nodes until its answer is applied, it is released, or this node's epoch ends.
+	 * Rejects as `admin` does; claims may then exist all the same, so release them.
 	 */
 	idempotency(trip: IdempotencyBatch): Promise<readonly StoredClaim[]>;
-	/** Credits that posts used, by account and bucket: those of all nodes, and of this one up to this call. */
+	/**
+	 * Returns the credits that posts used, by account and bucket: those of all nodes, and of this one up to this call.
+	 */
 	rpcCredits(question: CreditQuery): Promise<readonly CreditBucket[]>;
 	/**
-	 * Runs an operation of `admin/operations.ts` off the event loop, in the order of all calls. What it changed has
-	 * been told to the listeners of `onChange` when it resolves. Rejects with `AdminError` where the operation
-	 * refuses, `StoreUnavailableError` where the store cannot be written now.
+	 * Runs an operation of `admin/operations.ts` off the event loop, in the order of all calls. Listeners of `onChange`
+	 * are notified before it resolves. Rejects with `AdminError` where the operation refuses, and with
+	 * `StoreUnavailableError` where the store cannot be written now.
 	 */
 	admin<Name extends AdminOperation>(name: Name, input: AdminInput<Name>): Promise<AdminAnswer<Name>>;
-	/** Called with each change, in order. Returns the way to stop listening. */
+	/** Registers a listener for each change, in order. Returns the function that removes it. */
 	onChange(listener: (change: StoreChange) => void): () => void;
-	/** Resolves when everything that was written when it was called is applied. */
+	/** Resolves when everything written before the call is applied. */
 	settled(): Promise<void>;
-	/** Applies the rest of the journal, returns all leases, checkpoints, closes. */
+	/** Applies the rest of the journal, returns all leases, writes a checkpoint and closes. */
 	close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** What a post record means for the books: one part is one movement row. Pure. */
+/** Turns a post record into rows: one part becomes one movement. Pure. */
 import type { MoneySource, PostLine, PostRecord } from "../journal/records.ts";
 import { addNano, type Nano, nano, ZERO } from "../ledger/nano.ts";
 import { RecordFault } from "./record-fault.ts";
@@ -7,12 +7,12 @@ export interface AppliedPart {
 	readonly source: MoneySource | "overrun";
 	readonly sku: string;
 	readonly amount: Nano;
-	/** This part's share of the line's units: the shares add up to the line's units. */
+	/** This part's share of the line's units; the shares add up to them. */
 	readonly units: number;
 	readonly picoPrice: number;
 }
 
-/** A part as the record has it: what is owed has no source yet. */
+/** A part as the record has it: an owed one has no source yet. */
 export type LinePart = AppliedPart | (Omit<AppliedPart, "source"> & { readonly source: "owed" });
 
 export interface FreeLine {
@@ -22,7 +22,7 @@ export interface FreeLine {
 
 export interface AppliedPost {
 	readonly parts: readonly LinePart[];
-	/** What was used at price 0. */
+	/** Usage at price 0. */
 	readonly free: readonly FreeLine[];
 }
 
@@ -64,7 +64,7 @@ function partsOf(line: PostLine): LinePart[] {
 	});
 }
 
-/** units x amount / total, rounded down, in whole numbers. */
+/** Returns units x amount / total, rounded down, in whole numbers. */
 export function share(units: number, amount: number, total: number): number {
 	const product = units * amount;
 	if (Number.isSafeInteger(product)) return Math.floor(product / total);

@@ -1,7 +1,6 @@
 /**
- * Writes the rows of a range of journal records: a post and its movements one by one, as they happened, but what is
- * a sum (a balance, a lease, a day's usage) once for the whole range. All of the range, or it throws: the caller
- * rolls back.
+ * Writes the rows of a range of journal records: posts and movements one by one in their order, sums (a balance, a
+ * lease, a day's usage) once for the whole range. Writes the whole range or throws; the caller then rolls back.
  */
 import type { Database, Statement } from "bun:sqlite";
 import type { JournalRecord, MoneySource, PostRecord } from "../journal/records.ts";
@@ -15,7 +14,7 @@ import { OVERRUN, REVENUE } from "./tables.ts";
 
 export interface Entry {
 	readonly seq: number;
-	/** One record, as it stands in the journal. */
+	/** The record's text in the journal. */
 	readonly text: string;
 }
 
@@ -33,8 +32,8 @@ export class Posting {
 	}
 
 	/**
-	 * Books the entries inside the caller's transaction. Returns the number of posts among them. Throws what says
-	 * that a record is at fault (see `isRecordFault`), or `SQLiteError`; rows may be written then.
+	 * Applies the entries inside the caller's transaction. Returns the number of posts among them. Throws the fault of
+	 * a record (see `isRecordFault`), or `SQLiteError`; rows may be written then.
 	 */
 	apply(entries: readonly Entry[], bookedAt: number): number {
 		const range = new RangeSums();
@@ -57,7 +56,7 @@ export class Posting {
 		return postId - before;
 	}
 
-	/** After a rollback: what is remembered of the books may not be there. */
+	/** Drops cached rows after a rollback, since they may not exist. */
 	forget(): void {
 		this.#numbers.forget();
 	}
@@ -92,7 +91,10 @@ export class Posting {
 		this.#rpc.post(post);
 	}
 
-	/** What is owed is paid like an acquire that may give part: free money becomes this node's lease, and is spent from it. */
+	/**
+	 * Pays owed parts like an acquire that may grant a part: free money becomes this node's lease, and is spent from
+	 * it.
+	 */
 	#paid(range: RangeSums, post: PostRecord, lines: readonly LinePart[]): readonly AppliedPart[] {
 		const { accountId, day, owing } = post;
 		const { parts, fromFree } = payOwed(lines, owing, () =>
@@ -171,18 +173,18 @@ function ofSource(parts: readonly LinePart[], source: MoneySource): number {
 	return parts.reduce((sum, part) => sum + (part.source === source ? part.amount : 0), 0);
 }
 
-/** Diem has a budget for each day, the others have one. */
+/** Returns the day of a budget: diem has one for each day, the others have a single one. */
 function budgetDay(source: MoneySource, day: number): number {
 	return source === "diem" ? day : 0;
 }
 
 type Sql<Row = unknown> = Statement<Row, (string | number | null)[]>;
 
-/** Balances stay below 2^53 (a CHECK of the schema), so plain numbers hold them. */
+/** Prepares the statements. Balances stay below 2^53 (a CHECK of the schema), so plain numbers hold them. */
 function prepare(db: Database) {
 	const sql = <Row = unknown>(text: string) => db.prepare(text).safeIntegers(false) as Sql<Row>;
 	return {
-		// Ids go on behind those of archived posts.
+		// Ids continue behind those of archived posts.
 		lastPostId: sql<{ id: number }>(
 			"SELECT max(coalesce((SELECT max(id) FROM posts), 0), coalesce((SELECT max(last_post_id) FROM archives), 0)) AS id",
 		),
@@ -197,7 +199,7 @@ function prepare(db: Database) {
 				balance_after) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		),
 		balance: sql<{ balance: number }>("SELECT balance FROM budgets WHERE account_id = ? AND source = ? AND day = ?"),
-		/** `free` does not change with what the range has spent: that goes from balance and lease alike. */
+		/** `free` does not depend on what the range has spent: balance and lease shrink alike. */
 		money: sql<{ balance: number; leased: number; lease: number }>(
 			`SELECT balance, leased, coalesce((SELECT amount FROM leases WHERE node_id = ? AND epoch = ? AND leases.account_id = budgets.account_id
 				AND leases.source = budgets.source AND leases.day = budgets.day), 0) AS lease

@@ -1,6 +1,6 @@
 /**
- * What a range of journal records adds up to: money taken from budgets, a day's usage, the last use of keys. Each sum
- * is written to its row once, however many records of the range went into it.
+ * Sums of a range of journal records: money taken from budgets, a day's usage, the last use of keys. Each sum is
+ * written to its row once, however many records contributed.
  */
 import type { MoneySource } from "../journal/records.ts";
 import { addNano, type Nano, ZERO } from "../ledger/nano.ts";
@@ -9,7 +9,7 @@ import { addNano, type Nano, ZERO } from "../ledger/nano.ts";
 export interface Spending {
 	readonly source: MoneySource;
 	readonly day: number;
-	/** After the movements so far. */
+	/** Balance after the movements so far. */
 	balance: number;
 	spent: Nano;
 }
@@ -25,14 +25,17 @@ export interface UsageSum {
 	rows: number;
 }
 
-/** A sum is looked for among this many; past them a second sum of the same row begins, and the store adds the two. */
+/** Most sums that a look-up scans; past it a second sum of the same row begins, and the store adds the two. */
 const MAX_LOOKED_AT = 32;
 
 class AccountSums {
 	readonly spendings: Spending[] = [];
 	readonly usage: UsageSum[] = [];
 
-	/** Takes money; returns the balance after, as the row will have it. `open` tells the balance before the range. */
+	/**
+	 * Takes money. Returns the balance afterwards, as the row will have it. `open` returns the balance before the
+	 * range.
+	 */
 	spend(source: MoneySource, day: number, amount: Nano, open: () => number): number {
 		let spending = this.spendings.find((known) => known.source === source && known.day === day);
 		if (spending === undefined) {
@@ -44,7 +47,7 @@ class AccountSums {
 		return spending.balance;
 	}
 
-	/** What the range has taken of a budget so far. */
+	/** Returns what the range has taken of a budget so far. */
 	spent(source: MoneySource, day: number): number {
 		return this.spendings.find((known) => known.source === source && known.day === day)?.spent ?? 0;
 	}
@@ -55,7 +58,7 @@ class AccountSums {
 		for (let at = usage.length - 1, last = Math.max(0, usage.length - MAX_LOOKED_AT); at >= last; at--) {
 			const sum = usage[at];
 			if (sum === undefined || sum.sku !== sku || sum.unit !== unit || sum.keyId !== keyId || sum.day !== day) continue;
-			// Past 2^53 a sum of numbers is not exact.
+			// A sum of numbers past 2^53 is not exact.
 			if (!Number.isSafeInteger(sum.amount + amount) || !Number.isSafeInteger(sum.units + units)) break;
 			sum.amount += amount;
 			sum.units += units;

@@ -1,6 +1,6 @@
 import { SQLiteError } from "bun:sqlite";
 
-/** A journal record that the books cannot take: it goes to `rejected`, the others go on. */
+/** Thrown for a journal record that the books refuse: it goes to `rejected`, and the others continue. */
 export class RecordFault extends Error {
 	override readonly name = "RecordFault";
 }
@@ -8,8 +8,8 @@ export class RecordFault extends Error {
 const RECORD_CODES = ["SQLITE_CONSTRAINT", "SQLITE_MISMATCH", "SQLITE_TOOBIG", "SQLITE_RANGE"];
 
 /**
- * True where the record is to blame, false where the store is (disk full, locked, damaged): then the whole batch
- * is tried again. An unforeseen error while one record is booked counts as that record's fault, so that it can
+ * Returns true where the record is at fault, false where the store is (disk full, locked, damaged): then the whole
+ * batch is tried again. An unforeseen error while one record is applied counts as that record's fault, so that it can
  * never hold up the others.
  */
 export function isRecordFault(error: unknown): boolean {

@@ -1,13 +1,16 @@
 /**
- * Leases for a replay. After a power cut the journal may know posts whose lease the store lost with its unsynced
- * log: the node held all that was free, so it gets that again before its posts are booked.
+ * Leases for a replay. After a power cut the journal may contain posts whose lease the store lost with its unsynced
+ * log. The node held everything that was free, so it gets that again before its posts are applied.
  */
 import type { ReadGroup } from "../journal/index.ts";
 import type { JournalRecord } from "../journal/records.ts";
 import { ZERO } from "../ledger/nano.ts";
 import type { AcquireRequest } from "./port.ts";
 
-/** Each account and day that the posts of these groups took money from, once. What cannot be read is for the booking to reject. */
+/**
+ * Returns each account and day from which the posts of these groups took money, once. Unreadable records are left for
+ * the application to reject.
+ */
 export function budgetsSpentBy(groups: readonly ReadGroup[]): AcquireRequest[] {
 	const spent = new Map<string, AcquireRequest>();
 	for (const text of groups.flatMap((group) => group.records)) {

@@ -1,4 +1,4 @@
-/** Writes what the chain proxy keeps on SQLite. Runs in the transaction of the batch; throws as `Booking` does. */
+/** Writes the chain proxy's records on SQLite. Runs in the transaction of the batch; throws as `Posting` does. */
 import type { Database, Statement } from "bun:sqlite";
 import type { JournalRecord, PostRecord, SendEndRecord, SendRecord } from "../journal/records.ts";
 import { type AnswerRow, answerRow, creditBucket, creditsOf, RETAINED_MS, unknownRow } from "./rpc-records.ts";
@@ -10,14 +10,14 @@ export class RpcPosting {
 		this.#sql = prepare(db);
 	}
 
-	/** What a post holds beside its charge. */
+	/** Writes what a post contains beside its charge. */
 	post(post: PostRecord): void {
 		if (post.kept !== undefined) this.#keep(answerRow(post.accountId, post.kept));
 		const credits = creditsOf(post);
 		if (credits > 0) this.#sql.credits.run(post.callerId ?? post.accountId, creditBucket(post.doneAtMs), credits);
 	}
 
-	/** False where the record is not one of the chain proxy's. */
+	/** Returns false where the record does not belong to the chain proxy. */
 	record(record: JournalRecord): boolean {
 		switch (record.t) {
 			case "unknown-outcome":
@@ -65,7 +65,8 @@ export class RpcPosting {
 function prepare(db: Database) {
 	const sql = (text: string) => db.prepare(text) as Statement<unknown, (string | number | Uint8Array | null)[]>;
 	return {
-		// The first answer stands; one that nobody knew, and one that had expired when this was made, give way.
+		// The first answer is final; an unknown outcome gives way, and so does an answer that had expired when this one
+		// was made.
 		keep: sql(
 			`INSERT INTO idempotency_answers (account_id, key, fingerprint, known, status, note, bytes, crc32, body, file, expires_at)
 				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)

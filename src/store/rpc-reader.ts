@@ -1,4 +1,7 @@
-/** Idempotency keys and credits as the store thread reads them on SQLite. Who runs now is known to the one node alone. */
+/**
+ * Idempotency keys and credits, as the store thread reads them on SQLite. The one node alone knows which requests
+ * run.
+ */
 import type { Database, Statement } from "bun:sqlite";
 import type { ClaimRequest, CreditBucket, CreditQuery, IdempotencyBatch, StoredClaim } from "./idempotency.ts";
 import { liveHour } from "./rpc-records.ts";
@@ -21,7 +24,7 @@ export class RpcReader {
 		this.#sql = prepare(db);
 	}
 
-	/** One answer for each claim, in their order. Two claims of one key in a trip are the caller's to keep apart. */
+	/** Returns one answer per claim, in their order. The caller must not send two claims of one key in a call. */
 	idempotency({ claims, drops, nowMs, maxKeys }: IdempotencyBatch): StoredClaim[] {
 		for (const { accountId, key } of drops) this.#sql.drop.run(accountId, key);
 		return claims.map((claim) => this.#look(claim, nowMs, maxKeys));

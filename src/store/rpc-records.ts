@@ -1,13 +1,13 @@
-/** What the chain proxy's records mean for the store, whichever it is. Pure. */
+/** The rows of the chain proxy's records, for any store. Pure. */
 import type { PostRecord, StoredAnswerPart, UnknownOutcomeRecord } from "../journal/records.ts";
 import { nano } from "../ledger/nano.ts";
 import { RecordFault } from "./record-fault.ts";
 
 /** The endpoint's name in posts: units of its lines are credits. */
 const RPC_ROUTE = "crypto-rpc";
-/** Credits of a rolling day are counted in steps of this. */
+/** Bucket size in which credits of a rolling day are counted. */
 export const CREDIT_BUCKET_MS = 300_000;
-/** How long an answer is kept under its idempotency key. */
+/** How long an answer is stored under its idempotency key. */
 export const RETAINED_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 
@@ -15,18 +15,21 @@ export function creditBucket(atMs: number): number {
 	return Math.floor(atMs / CREDIT_BUCKET_MS);
 }
 
-/** The first hour of `idempotency_counts` with keys that have not expired: up to an hour more is counted than is alive. */
+/**
+ * Returns the first hour of `idempotency_counts` with unexpired keys: the count may include up to an hour of expired
+ * ones.
+ */
 export function liveHour(nowMs: number): number {
 	return Math.floor(nowMs / HOUR_MS);
 }
 
-/** Credits that a post used; 0 for other routes. */
+/** Returns the credits that a post used; 0 for other routes. */
 export function creditsOf(post: PostRecord): number {
 	if (post.route !== RPC_ROUTE) return 0;
 	return post.lines.reduce((sum, line) => nano(sum + nano(line.units)), 0);
 }
 
-/** A row of `idempotency_answers`; the body still as base64. */
+/** A row of `idempotency_answers`, with the body still as base64. */
 export interface AnswerRow {
 	readonly account_id: string;
 	readonly key: string;
@@ -41,7 +44,10 @@ export interface AnswerRow {
 	readonly expires_at: number;
 }
 
-/** `payer`: the account of the post. Throws `RecordFault` where neither a body nor a file's name is there. */
+/**
+ * Returns the row of an answer. `payer` is the account of the post. Throws `RecordFault` where neither a body nor a
+ * file's name is present.
+ */
 export function answerRow(payer: string, kept: StoredAnswerPart): AnswerRow {
 	if ((kept.body === null) === (kept.file === null)) throw new RecordFault("an answer without a body");
 	const { accountId = payer, key, fingerprint, status, note, bytes, crc32, body, file, expiresAtMs } = kept;

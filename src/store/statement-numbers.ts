@@ -1,14 +1,14 @@
 /**
- * Numbers the entries of each account's statement as they are booked: over all units, and in each unit. A page of
- * a statement is then a range of numbers, found by its place at any length of the journal. The numbers have no
- * holes; they follow the order of booking, for which whoever numbers must be the only one to book for the account.
- * When old posts are archived, the numbers go on behind theirs (`statement_starts`).
+ * Numbers the entries of each account's statement as they are applied: over all units, and in each unit. A page of a
+ * statement is then a range of numbers, found by its position at any length of the journal. The numbers have no gaps
+ * and follow the order of application; only one writer may number an account's entries. When old posts are archived,
+ * numbering continues behind theirs (`statement_starts`).
  */
 import type { Database, Statement } from "bun:sqlite";
 import type { MoneySource } from "../journal/records.ts";
 import type { AppliedPart } from "./post-lines.ts";
 
-/** The numbers of a post: its last entry's. */
+/** The numbers of a post, which are those of its last entry. */
 export interface EntryNumbers {
 	readonly entries: number | null;
 	readonly usd: number | null;
@@ -19,11 +19,11 @@ export interface EntryNumbers {
 /** The last numbers of an account: over all units, and in each. */
 export type EntryCounts = { entries: number } & Record<MoneySource, number>;
 
-/** Accounts whose last numbers are kept in memory; the others are read from the index, a seek for each unit. */
+/** Accounts whose last numbers are cached; those of others are read from the index, a seek for each unit. */
 const MAX_KEPT = 10_000;
 const NO_ENTRIES: EntryNumbers = { entries: null, usd: null, bundled: null, diem: null };
 
-/** Numbers the parts of a post behind `counts`, which it moves on. What is borne by the operator stands in no statement. */
+/** Numbers the parts of a post after `counts`, which it advances. Parts that the operator bears are in no statement. */
 export function numberEntries(counts: EntryCounts, parts: readonly AppliedPart[]): EntryNumbers {
 	const touched = new Set<MoneySource>();
 	for (const { source } of parts) {
@@ -53,7 +53,7 @@ export class StatementNumbers {
 		return parts.some((part) => part.source !== "overrun") ? numberEntries(this.#counts(accountId), parts) : NO_ENTRIES;
 	}
 
-	/** After a rollback: what was numbered since may not be booked. */
+	/** Drops the cached numbers after a rollback, since their posts may not exist. */
 	forget(): void {
 		this.#kept.clear();
 	}

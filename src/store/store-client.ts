@@ -1,4 +1,4 @@
-/** The store as the event loop sees it: every call goes to the store thread with the sequence written so far. */
+/** The event loop's client of the store: every call goes to the store thread with the sequence written so far. */
 import type { Journal, JournalWriter } from "../journal/index.ts";
 import { every, type Timers } from "../telemetry/clock.ts";
 import type { CreditBucket, CreditQuery, IdempotencyBatch, StoredClaim } from "./idempotency.ts";
@@ -23,7 +23,7 @@ import type { TermGuard } from "./postgres/term-guard.ts";
 import { errorOf, StoreUnavailableError } from "./store-errors.ts";
 import type { AdminRequest, FromThread, StoreCall, StoreCallName, StoreCalls, ToThread } from "./thread-protocol.ts";
 
-/** The node's journal with what its store thread needs of it. */
+/** The node's journal, with the methods that its store thread needs. */
 export type ShippedJournal = Journal & Pick<JournalWriter, "flush" | "flushedSeq" | "progress" | "onWritten">;
 
 export interface StoreClientDeps {
@@ -32,11 +32,11 @@ export interface StoreClientDeps {
 	readonly timers: Timers;
 	readonly send: (message: ToThread) => void;
 	readonly applyEveryMs: number;
-	/** By `store` durability answers wait for the store, so it is told at once. */
+	/** With `store` durability answers wait for the store, so the thread is notified at once. */
 	readonly applyAtOnce: boolean;
-	/** The node's term on PostgreSQL; null on SQLite, where it has no end. */
+	/** The node's term on PostgreSQL; null on SQLite, where leases do not expire. */
 	readonly term: TermGuard | null;
-	/** Ends the thread and what belongs to it, after the last answer. */
+	/** Ends the thread and its resources, after the last answer. */
 	readonly end: () => void;
 }
 
@@ -69,7 +69,7 @@ export class StoreClient implements StorePort {
 		return this.#node;
 	}
 
-	/** A message of the thread, other than those of its start and its end. */
+	/** Handles a message of the thread, other than those of its start and end. */
 	receive(message: FromThread): void {
 		switch (message.type) {
 			case "progress":
@@ -99,7 +99,7 @@ export class StoreClient implements StorePort {
 		}
 	}
 
-	/** The thread is gone: nobody waits for its answers in vain. */
+	/** Rejects all pending calls, because the thread has died. */
 	fail(error: Error): void {
 		this.#failed ??= error;
 		this.#endApplies();
@@ -158,7 +158,7 @@ export class StoreClient implements StorePort {
 	}
 
 	async #close(): Promise<void> {
-		// After the leases went back no post may come: so the journal is closed first.
+		// No post may follow the return of the leases, so the journal is closed first.
 		await this.#deps.journal.close();
 		this.#endApplies();
 		try {
@@ -172,7 +172,7 @@ export class StoreClient implements StorePort {
 		for (const change of changes) for (const listener of [...this.#listeners]) listener(change);
 	}
 
-	/** From here on nothing of the old leases is spent; what was posted until now is booked late. */
+	/** Ends the term: nothing of the old leases is spent from now on, and earlier posts are applied late. */
 	#endTerm(): void {
 		this.#deps.term?.end();
 		this.#tell([{ kind: "leases-ended" }]);

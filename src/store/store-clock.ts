@@ -1,4 +1,7 @@
-/** The store's time. Booking instants never go back, whatever the machine's clock does: pages follow them. */
+/**
+ * The store's time. Instants of application never go backwards, whatever the machine's clock does, since pages are
+ * ordered by them.
+ */
 import type { Database } from "bun:sqlite";
 
 export const DAY_MS = 86_400_000;

@@ -3,13 +3,16 @@ import { MoneyError } from "../ledger/nano.ts";
 import { AdminError, isAdminErrorCode } from "./admin/errors.ts";
 import type { SentError } from "./thread-protocol.ts";
 
-/** The store cannot answer now: its disk is full, it is locked, or it is closed. Nothing was changed. */
+/** Thrown where the store cannot answer now: its disk is full, it is locked, or it is closed. Nothing was changed. */
 export class StoreUnavailableError extends Error {
 	override readonly name = "StoreUnavailableError";
 	readonly code = "STORE_UNAVAILABLE";
 }
 
-/** What stopped the store thread, or a call that it could not understand. `code` names the cause, for example JOURNAL_CORRUPT. */
+/**
+ * The error that stopped the store thread, or a call that it could not understand. `code` names the cause, for
+ * example JOURNAL_CORRUPT.
+ */
 export class StoreThreadError extends Error {
 	override readonly name = "StoreThreadError";
 	readonly code: string;
@@ -20,7 +23,7 @@ export class StoreThreadError extends Error {
 	}
 }
 
-/** The error behind what a thread sent. */
+/** Returns the error behind one that a thread sent. */
 export function errorOf(sent: SentError): Error {
 	if (sent.name === "StoreUnavailableError") return new StoreUnavailableError(sent.message);
 	if (sent.name === "MoneyError") return new MoneyError(sent.message);

@@ -1,10 +1,13 @@
-/** A journal whose books are gone: new ones in their place would forget every account, and the journal's posts with them. */
+/**
+ * Protects a journal whose books are missing: new books would forget every account, and the journal's posts with
+ * them.
+ */
 import { statSync } from "node:fs";
 import { holdsOtherNodes } from "../journal/index.ts";
 import { databasePath, hasDatabase, journalFolder } from "./data-folder.ts";
 import { nodeIdsOf } from "./postgres/node-file.ts";
 
-/** The database was removed or emptied, and the journal that fed it is still there. */
+/** Thrown where the database was removed or emptied while the journal that fed it still exists. */
 export class StoreLostError extends Error {
 	override readonly name = "BooksLostError";
 	readonly code = "BOOKS_LOST";
@@ -17,7 +20,10 @@ export class StoreLostError extends Error {
 	}
 }
 
-/** Throws `StoreLostError` where a journal of this folder has no database beside it. The journal of a PostgreSQL store needs none. */
+/**
+ * Throws `StoreLostError` where a journal of this folder has no database beside it. The journal of a PostgreSQL store
+ * needs none.
+ */
 export function refuseLostStore(dataDir: string): void {
 	if (hasDatabase(dataDir)) return;
 	const dir = journalFolder(dataDir);

@@ -1,7 +1,7 @@
 /**
- * The store thread's work: it reads the journal behind the writer, books it, and answers calls. Messages are
- * handled one after the other; before a call the journal is applied up to exactly the sequence that the message
- * names, so an answer holds those posts and no later one.
+ * The store thread: it reads the journal behind the writer, applies it, and answers calls. Messages are handled one
+ * after the other. Before a call the journal is applied up to exactly the sequence that the message names, so that an
+ * answer includes those posts and no later one.
  */
 import { type Database, SQLiteError } from "bun:sqlite";
 import {
@@ -39,10 +39,10 @@ import { inTransaction } from "./transaction.ts";
 const BATCH_RECORDS = 1_000;
 const BATCH_BYTES = 2 << 20;
 const RETRY_MS = 100;
-/** SQLite's default of 2 MB is passed by the pages of a few thousand accounts. */
+/** The pages of a few thousand accounts exceed SQLite's default of 2 MB. */
 const CACHE_KIBIBYTES = 16 * 1024;
 
-/** The journal could not be applied, so a call that must come after it cannot be answered. */
+/** Thrown where the journal could not be applied, so that a call after it cannot be answered. */
 class StoreTroubleError extends Error {
 	override readonly name = "StoreUnavailableError";
 
@@ -68,7 +68,7 @@ export class StoreThread {
 	#queue: AtWork[] = [];
 	#working = false;
 	#closed = false;
-	/** Read from the journal, not booked yet: a failed try keeps it. */
+	/** Groups that are read from the journal but not yet applied; a failed attempt keeps them. */
 	#batch: ReadGroup[] = [];
 	#appliedSeq: number;
 	#position: JournalPosition | null = null;
@@ -76,11 +76,14 @@ export class StoreThread {
 	#desk: AdminExecutor | null = null;
 	#administering = false;
 
-	/** Opens the store, applies the rest of the journal, frees the leases of the dead boot, begins the next boot. */
+	/**
+	 * Opens the store, applies the rest of the journal, frees the leases of the previous boot, and begins the next
+	 * boot.
+	 */
 	constructor(options: ThreadOptions, send: (message: FromThread) => void) {
 		this.#options = options;
 		this.#send = send;
-		// Until the new epoch is on the disk: no journal may carry an epoch that a power cut could give out again.
+		// FULL until the new epoch is on the disk: otherwise a power cut could assign an epoch twice.
 		this.#db = openDatabase(options.dataDir, { synchronous: "FULL" });
 		this.#db.run("PRAGMA wal_autocheckpoint = 0");
 		this.#db.run(`PRAGMA cache_size = -${CACHE_KIBIBYTES}`);
@@ -181,7 +184,7 @@ export class StoreThread {
 	#refuse(id: number, call: StoreCall, error: unknown): void {
 		const refused = isStoreTrouble(error) ? new StoreTroubleError(sentError(error).message) : error;
 		this.#send({ type: "refusal", id, error: sentError(refused) });
-		// Without the rest of the journal the leases stay: the next start applies it and frees them.
+		// Where the rest of the journal fails, the leases stay: the next start applies it and frees them.
 		if (call.name === "close") this.#shut();
 	}
 
@@ -213,10 +216,10 @@ export class StoreThread {
 		}
 	}
 
-	/** The listeners hear of what it changed before the one who asked has the answer. */
+	/** Runs an operation. Listeners learn of its changes before the caller has the answer. */
 	async #administer({ operation, input }: AdminRequest): Promise<unknown> {
 		if (this.#desk === null) {
-			// Loaded at its first use: most nodes administer nothing for a long time.
+			// This module is loaded at its first use: most nodes administer nothing for a long time.
 			const { AdminExecutor } = await import("./admin-executor.ts");
 			this.#desk = await AdminExecutor.open(this.#options.dataDir);
 		}
@@ -230,7 +233,7 @@ export class StoreThread {
 		}
 	}
 
-	/** Applies up to exactly `seq`. False where the store could not be written; what was booked stays booked. */
+	/** Applies up to exactly `seq`. Returns false where the store could not be written; what was applied stays. */
 	async #applyTo(seq: number): Promise<boolean> {
 		try {
 			while (this.#appliedSeq < seq) {
@@ -265,7 +268,7 @@ export class StoreThread {
 				if (batch.full) break;
 			}
 		} catch (error) {
-			// What was read is booked; what stopped the reading stops the next one, too.
+			// The groups that were read are applied; the fault that stopped the reader also stops the next attempt.
 			if (batch.groups.length === 0) throw error;
 		}
 		return batch.groups;
@@ -285,7 +288,7 @@ export class StoreThread {
 	}
 
 	#poll(): void {
-		// The other connection may be in the middle of a transaction: a checkpoint would wait for it and stop both.
+		// The other connection may be in a transaction: a checkpoint would wait for it and block both.
 		if (this.#administering) return;
 		try {
 			const changes: StoreChange[] = this.#feed.poll();
@@ -314,7 +317,7 @@ export class StoreThread {
 	}
 }
 
-/** Groups to be booked in one transaction. */
+/** Groups to apply in one transaction. */
 class Batch {
 	readonly groups: ReadGroup[] = [];
 	#records = 0;
@@ -331,12 +334,12 @@ class Batch {
 	}
 }
 
-/** Trying again cannot help: the journal itself is damaged, or the order of the books is broken. */
+/** Returns true where another attempt cannot help: the journal is damaged, or the order of the books is broken. */
 function isFatal(error: unknown): boolean {
 	return error instanceof JournalCorruptError || error instanceof SequenceError;
 }
 
-/** The disk is full, the database locked or failing, no file can be opened: it may pass. */
+/** Returns true where the disk is full, the database is locked or failing, or no file can be opened: this may pass. */
 function isStoreTrouble(error: unknown): boolean {
 	if (error instanceof StoreTroubleError || isOutOfDescriptors(error)) return true;
 	return error instanceof SQLiteError && !isRecordFault(error);

@@ -1,10 +1,10 @@
-/** The rows of the store, as Kysely sees them. What each column means stands beside the migrations. */
+/** The rows of the store as Kysely types. The migrations document each column. */
 import type { ColumnType, Generated, Kysely } from "kysely";
 import type { MoneySource } from "../journal/records.ts";
 import type { ExceededLimitKind } from "./admin/exceeded-limits.ts";
 import type { AccountTier, KeyType, LimitPeriod } from "./port.ts";
 
-/** Read as BigInt (sums pass 2^53), written from whole numbers. */
+/** Read as BigInt, since sums pass 2^53; written from whole numbers. */
 type Int = ColumnType<bigint, number | bigint, number | bigint>;
 type IntOrNull = ColumnType<bigint | null, number | bigint | null, number | bigint | null>;
 
@@ -16,7 +16,7 @@ export interface Tables {
 		disabled: Int;
 		operator: Int;
 		wallet: string | null;
-		/** Of a wallet that pays with a balance of its own. */
+		/** Identity of a wallet that pays with a balance of its own. */
 		identity: string | null;
 		created_at: Int;
 		stake_source: ColumnType<StakeSource, StakeSource | undefined, StakeSource>;
@@ -67,7 +67,7 @@ export interface Tables {
 		cache_write_tokens: IntOrNull;
 		reasoning_tokens: IntOrNull;
 		tokens_counted: IntOrNull;
-		/** Charges of the account up to and with this post's; null where it has none. See statement-numbers.ts. */
+		/** Charges of the account up to and including this post's; null where it has none. See statement-numbers.ts. */
 		entries: IntOrNull;
 		entries_usd: IntOrNull;
 		entries_bundled: IntOrNull;
@@ -101,9 +101,9 @@ export interface Tables {
 		rows: Int;
 	};
 	credits: { reference: string; account_id: string; amount: Int; movement_id: Int; created_at: Int };
-	/** Free USD that was taken back. */
+	/** Free USD that the operator took back. */
 	debits: { reference: string; account_id: string; amount: Int; movement_id: Int; created_at: Int };
-	/** What was given back of a post's charges: a row for each unit. */
+	/** Refunds of a post's charges, with a row for each unit. */
 	refunds: {
 		reference: string;
 		unit: MoneySource;
@@ -208,7 +208,7 @@ export interface Tables {
 		outcome: string | null;
 		ended_at: IntOrNull;
 	};
-	/** Payments of wallets. What the columns mean stands beside the migration. */
+	/** Payments of wallets. The migration documents the columns. */
 	top_ups: {
 		/** `payment_...` */
 		id: string;
@@ -236,7 +236,7 @@ export interface Tables {
 		ended_at: IntOrNull;
 	};
 	broadcast_turns: { name: string; holder: string; holder_until: Int };
-	/** A file of old posts. What the columns mean stands beside the migration. */
+	/** Files of old posts. The migration documents the columns. */
 	archives: {
 		/** YYYY-MM. */
 		month: string;
@@ -252,11 +252,11 @@ export interface Tables {
 		sha256: string | null;
 		removed_to: Int;
 		removed_bytes: ColumnType<bigint, number | bigint | undefined, number | bigint>;
-		/** Posts of the file that stay in the store, since they were refunded. */
+		/** Posts of the file that stay in the store because they were refunded. */
 		kept: ColumnType<bigint, number | bigint | undefined, number | bigint>;
 		moved_at: Int;
 	};
-	/** In place of archived charges; written by the triggers of their removal. */
+	/** Sums in place of archived charges, written by the triggers of their removal. */
 	carry_forwards: {
 		account_id: string;
 		debit: string;
@@ -270,9 +270,9 @@ export interface Tables {
 	archived_posts: { node_id: string; epoch: Int; posts: Int };
 	/** The last archived numbers of an account's statement. */
 	statement_starts: { account_id: string; usd: Int; bundled: Int; diem: Int };
-	/** How far the days before `before_day` of `usage_daily` are made one day, 0. */
+	/** Progress of the fold that turns the days of `usage_daily` before `before_day` into one day, 0. */
 	usage_folds: { id: Int; before_day: Int; account_id: string; key_id: string; done: Int };
-	/** Voices that callers brought. What the columns mean stands beside the migration. */
+	/** Voices that callers brought. The migration documents the columns. */
 	voices: {
 		id: string;
 		owner: string;
@@ -285,34 +285,34 @@ export interface Tables {
 	};
 	upstream_voices: { voice_id: string; upstream: string; name: string | null; claim: string; claimed_until: Int };
 	voice_sample_parts: { voice_id: string; part: Int; body: Uint8Array; stored_at: Int };
-	/** Who is signed in to the console. What the columns mean stands beside the migration. */
+	/** Sessions of the console. The migration documents the columns. */
 	console_sessions: { hash: string; key_hash: string; created_at: Int; expires_at: Int };
-	/** Alerts that stand. What the columns mean stands beside the migration. */
+	/** Firing alerts. The migration documents the columns. */
 	alerts: { name: string; owner: string; raised_at: Int; seen_at: Int; told: Int };
 	meta: { name: string; value: string };
 }
 
-/** Nobody knows what came of an `unknown` one; `credited` and `failed` are for good. */
+/** The outcome of an `unknown` one is open; `credited` and `failed` are final. */
 export type TopUpState = "settling" | "unknown" | "credited" | "failed";
 
-/** Posts are written to the file, then removed from the store part by part. */
+/** Posts are written to the file, then removed from the store in parts. */
 export type ArchiveState = "writing" | "removing" | "done";
 
 /**
- * `grant` is what the operator moves without a payment: bundled credit that is granted (from `issued`) or taken back (to
- * `issued`), a debit of USD (to `issued`), a refund (from `revenue`).
+ * A `grant` is moved by the operator without a payment: bundled credit that is granted (from `issued`) or taken back
+ * (to `issued`), a debit of USD (to `issued`), a refund (from `revenue`).
  */
 export type MovementKind = "charge" | "overrun" | "credit" | "grant" | "allotment";
 
-/** Who says what an account has staked. */
+/** Who reports an account's stake. */
 export type StakeSource = "operator" | "chain";
 
-/** What a key's limits are in: bundled credit counts as usd. */
+/** Unit of a key's limits; usd includes bundled credit. */
 export type CapUnit = "usd" | "diem";
 
 export type StoreDb = Kysely<Tables>;
 
-/** The operator's sides of a movement. They have no balance row: every transaction would queue on it. */
+/** The operator's sides of a movement. They have no balance row, since every transaction would queue on it. */
 export const REVENUE = "revenue";
 export const ISSUED = "issued";
 export const OVERRUN = "overrun";

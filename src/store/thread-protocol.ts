@@ -1,4 +1,7 @@
-/** Messages between the event loop and the store thread. Each message of the loop names the sequence written when it was sent. */
+/**
+ * Messages between the event loop and the store thread. Each message of the loop names the sequence written when it
+ * was sent.
+ */
 import type { JournalStart, LostTail, StoreProgress } from "../journal/index.ts";
 import type { CreditBucket, CreditQuery, IdempotencyBatch, StoredClaim } from "./idempotency.ts";
 import type { RetainedLeases } from "./lease-repository.ts";
@@ -21,14 +24,14 @@ export type AdminRequest = {
 	[Name in AdminOperation]: { readonly operation: Name; readonly input: AdminInput<Name> };
 }[AdminOperation];
 
-/** What a node keeps of its leases on an account; `caps`: see `StorePort.giveBack`. */
+/** What a node retains of its leases on an account; `caps`: see `StorePort.giveBack`. */
 export interface ReturnRequest {
 	readonly accountId: string;
 	readonly kept: readonly RetainedLeases[];
 	readonly caps?: readonly RetainedCap[];
 }
 
-/** What the thread can be asked; each name with its arguments and its answer. */
+/** The calls of the thread: each name with its arguments and its answer. */
 export interface StoreCalls {
 	loadKey: { arguments: { hash: string; day: number }; answer: KeyLoad | null };
 	loadAccount: { arguments: { accountId: string }; answer: Account | null };
@@ -63,29 +66,29 @@ export interface ThreadOptions {
 
 export type ToThread =
 	| { readonly type: "open"; readonly options: ThreadOptions }
-	/** Answers `clock`, at once: the event loop's monotonic clock. */
+	/** Answers `clock` at once with the event loop's monotonic clock. */
 	| { readonly type: "clock"; readonly loopMs: number }
-	/** Apply up to `seq`: once, without patience. */
+	/** Apply up to `seq`: once, without waiting for a store in trouble. */
 	| { readonly type: "apply"; readonly seq: number }
 	| { readonly type: "call"; readonly id: number; readonly seq: number; readonly call: StoreCall }
-	/** Answered beside the others, in no order with them. PostgreSQL only. */
+	/** Answered in parallel with the other messages, in no order with them. PostgreSQL only. */
 	| { readonly type: "minutes"; readonly id: number; readonly exchange: MinuteExchange }
-	/** The event loop spends nothing of the ended term's leases any more; what it posted stands up to `seq`. */
+	/** The event loop spends nothing of the ended term's leases any more; its posts end at `seq`. */
 	| { readonly type: "renew"; readonly seq: number };
 
-/** What the thread can be told once it is open. */
+/** Messages to an open thread. */
 export type AtWork = Exclude<ToThread, { type: "open" | "clock" }>;
 
 export interface OpenedReport {
 	readonly start: JournalStart;
-	/** Groups of an earlier boot that were applied now. */
+	/** Groups of an earlier boot that were applied at this start. */
 	readonly replayedGroups: number;
 	readonly lostTail: LostTail | null;
-	/** When the term of this boot was asked for; null on SQLite, where it has no end. */
+	/** When the term of this boot was requested; null on SQLite, where leases do not expire. */
 	readonly beatAt: Instant | null;
 }
 
-/** An error on its way between threads: classes do not survive it. */
+/** An error as a message between threads: classes do not survive it. */
 export interface SentError {
 	readonly name: string;
 	readonly message: string;
@@ -98,15 +101,15 @@ export type FromThread =
 	| { readonly type: "answer"; readonly id: number; readonly answer: unknown }
 	| { readonly type: "refusal"; readonly id: number; readonly error: SentError }
 	| { readonly type: "changes"; readonly changes: readonly StoreChange[] }
-	/** Asks for the event loop's monotonic clock. */
+	/** Requests the event loop's monotonic clock. */
 	| { readonly type: "clock" }
-	/** A heartbeat that was sent then was good; the epoch is the node's now. */
+	/** A heartbeat sent at that time succeeded; the epoch is the node's current one. */
 	| { readonly type: "beat"; readonly sentAt: Instant; readonly epoch: number }
-	/** The changes up to then are heard. */
+	/** All changes up to that time were sent. */
 	| { readonly type: "fed"; readonly at: Instant }
-	/** The store ended this node's term: nothing of its leases may be spent. Answered by `renew`. */
+	/** The store ended this node's term: none of its leases may be spent. The answer is `renew`. */
 	| { readonly type: "fenced" }
-	/** The thread can do nothing more. */
+	/** The thread has failed and does nothing more. */
 	| { readonly type: "fatal"; readonly error: SentError };
 
 export function sentError(error: unknown): SentError {

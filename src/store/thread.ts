@@ -1,4 +1,4 @@
-/** Entry of the store thread. */
+/** Entry point of the store thread. */
 import { systemClock } from "../telemetry/clock.ts";
 import { databasePath } from "./data-folder.ts";
 import { TermClock } from "./postgres/term-times.ts";

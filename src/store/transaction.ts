@@ -1,9 +1,9 @@
 import type { Database } from "bun:sqlite";
 
 /**
- * Runs `work` in one writing transaction and returns what it returns. Whatever throws, nothing is kept. (bun:sqlite's
- * own `transaction` rolls back blindly; after a full disk SQLite has done so itself, and the rollback would hide
- * the cause.)
+ * Runs `work` in one writing transaction and returns its result. Any throw rolls everything back. (bun:sqlite's own
+ * `transaction` rolls back blindly; after a full disk SQLite has done so itself, and the rollback would hide the
+ * cause.)
  */
 export function inTransaction<T>(db: Database, work: () => T): T {
 	db.run("BEGIN IMMEDIATE");

@@ -1,7 +1,10 @@
 import type { MoneySource } from "../journal/records.ts";
 import type { UsableMoney } from "./port.ts";
 
-/** How much of each budget's free money a request can use: diem by its own bound, bundled credit and USD by theirs together. */
+/**
+ * Returns how much of each budget's free money a request can use: diem by its own bound, bundled credit and USD
+ * together by theirs.
+ */
 export function usableParts(
 	budgets: readonly { readonly source: MoneySource; readonly free: number }[],
 	usable: UsableMoney = { diem: Number.POSITIVE_INFINITY, usd: Number.POSITIVE_INFINITY },

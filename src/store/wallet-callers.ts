@@ -1,43 +1,43 @@
 /**
- * Callers without a key: a wallet that signed in. Where keys are looked up by the hash of their text, wallets have a
- * name of their own, which no hash can be: `wallet:<identity>` for the wallet's own account, `linked:<identity>` for the
- * account that it is linked to.
+ * Callers without a key: wallets that signed in. Keys are looked up by the hash of their text; wallets have names
+ * that no hash can equal: `wallet:<identity>` for the wallet's own account, `linked:<identity>` for its linked
+ * account.
  */
 import type { Account, ApiKey } from "./port.ts";
 
 const OWN = "wallet:";
 const LINKED = "linked:";
-/** Chains of which a link is the bare address. */
+/** Chains whose links are the bare address. */
 const EVM = /^eip155:\d+:(0x[0-9a-f]{40})$/;
 
-/** Under what the wallet's own account is looked up. */
+/** Returns the look-up name of the wallet's own account. */
 export function ownName(identity: string): string {
 	return `${OWN}${identity}`;
 }
 
-/** Under what the account that a wallet is linked to is looked up. */
+/** Returns the look-up name of the account that a wallet is linked to. */
 export function linkedName(wallet: string): string {
 	return `${LINKED}${wallet}`;
 }
 
-/** How `accounts.wallet` spells the wallet of an identity; null for a chain whose wallets cannot be linked. */
+/** Returns a wallet's identity as `accounts.wallet` spells it; null for a chain whose wallets cannot be linked. */
 export function linkOf(identity: string): string | null {
 	return EVM.exec(identity)?.[1] ?? null;
 }
 
-/** Which account a name asks for. */
+/** The account that a name refers to. */
 export interface WalletName {
 	readonly by: "identity" | "wallet";
 	readonly value: string;
 }
 
-/** What a name asks for; null: it is the hash of a key. */
+/** Parses a name; null: it is the hash of a key. */
 export function readName(name: string): WalletName | null {
 	if (name.startsWith(OWN)) return { by: "identity", value: name.slice(OWN.length) };
 	return name.startsWith(LINKED) ? { by: "wallet", value: name.slice(LINKED.length) } : null;
 }
 
-/** What stands for a key where a wallet calls: no caps on its own account, nothing but diem on the one it is linked to. */
+/** Returns the substitute key of a wallet: no caps on its own account, only diem on the linked one. */
 export function walletKey(name: string, account: Pick<Account, "id" | "createdAtMs">): ApiKey {
 	return {
 		id: name,
@@ -54,7 +54,7 @@ export function walletKey(name: string, account: Pick<Account, "id" | "createdAt
 	};
 }
 
-/** True for what `walletKey` made: records of what it did name no key. */
+/** Returns true for a key that `walletKey` made: records name no key for it. */
 export function isWalletKey(key: Pick<ApiKey, "id">): boolean {
 	return readName(key.id) !== null;
 }
