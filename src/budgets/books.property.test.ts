@@ -9,7 +9,8 @@ import { ApiError } from "../errors/index.ts";
 import { nano, pico, ZERO } from "../ledger/nano.ts";
 import { limitNano } from "../store/key-limits.ts";
 import type { LimitPeriod } from "../store/port.ts";
-import type { Caller, CeilingRequest, Hold } from "./port.ts";
+import type { Caller } from "./caller.ts";
+import type { CeilingRequest, Hold } from "./port.ts";
 import { priced, type TestNode, testNode, turns } from "./testing/test-node.ts";
 
 const ACCOUNTS = ["rich", "poor", "staker"] as const;

@@ -5,10 +5,10 @@ import type { Account, ApiKey, CapAmounts, KeyLoad } from "../store/port.ts";
 import { isWalletKey } from "../store/wallet-callers.ts";
 import type { Clock } from "../telemetry/clock.ts";
 import type { CachedAccount } from "./cached-account.ts";
+import type { Caller } from "./caller.ts";
 import { Freshness } from "./freshness.ts";
 import type { CapHolder } from "./leased-caps.ts";
 import type { OpenHold } from "./open-hold.ts";
-import type { Caller } from "./port.ts";
 import { SpendingWindow, utcDay, windowStart } from "./spending-window.ts";
 
 /** Windows that a key keeps: the current one, and one or two in which running requests were admitted. */

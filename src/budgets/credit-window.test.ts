@@ -4,8 +4,9 @@ import type { CreditBucket, CreditQuery } from "../store/idempotency.ts";
 import { creditBucket } from "../store/rpc-records.ts";
 import { StoreUnavailableError } from "../store/store-errors.ts";
 import { ManualClock } from "../telemetry/clock.ts";
+import type { Caller } from "./caller.ts";
 import { StoreCreditWindow } from "./credit-window.ts";
-import type { Caller, CreditTake } from "./port.ts";
+import type { CreditTake } from "./port.ts";
 import { ManualTimers } from "./testing/manual-timers.ts";
 import { refused, turns } from "./testing/test-node.ts";
 

@@ -4,8 +4,8 @@ import type { CreditBucket } from "../store/idempotency.ts";
 import type { StorePort } from "../store/port.ts";
 import { CREDIT_BUCKET_MS, creditBucket } from "../store/rpc-records.ts";
 import type { Clock, Timers } from "../telemetry/clock.ts";
+import type { Caller } from "./caller.ts";
 import { DayCredits, firstCounted } from "./day-credits.ts";
-import type { Caller } from "./port.ts";
 import type { CreditRequest, CreditTake, CreditWindow } from "./rpc-port.ts";
 
 export interface CreditWindowOptions {

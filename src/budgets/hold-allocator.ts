@@ -1,11 +1,12 @@
 import { ApiError } from "../errors/index.ts";
 import { type Nano, nano, ZERO } from "../ledger/nano.ts";
 import { CachedKey } from "./cached-key.ts";
+import type { Caller } from "./caller.ts";
 import type { CallerCache } from "./caller-cache.ts";
 import { fullTokens } from "./ceiling.ts";
 import { CeilingClaim, type ClaimContext, COUNT_FIRST, FixedClaim } from "./claims.ts";
 import { type HoldDeps, OpenHold } from "./open-hold.ts";
-import type { Caller, CeilingRequest, CeilingResult, Hold, HoldContext } from "./port.ts";
+import type { CeilingRequest, CeilingResult, Hold, HoldContext } from "./port.ts";
 import { utcDay } from "./spending-window.ts";
 import { WalletCaller, walletRefusal } from "./wallet-caller.ts";
 

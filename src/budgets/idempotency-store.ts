@@ -8,8 +8,8 @@ import { RETAINED_MS } from "../store/rpc-records.ts";
 import type { Clock, Timers } from "../telemetry/clock.ts";
 import type { Log } from "../telemetry/log.ts";
 import { type AnswerFiles, isWhole } from "./answer-files.ts";
+import type { Caller } from "./caller.ts";
 import { IdempotencyBatcher } from "./idempotency-batcher.ts";
-import type { Caller } from "./port.ts";
 import type { IdempotencyClaim, IdempotencyStore, IdempotencyTicket, PreparedAnswer, StoredAnswer } from "./rpc-port.ts";
 
 export interface IdempotencyOptions {

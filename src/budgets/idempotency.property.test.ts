@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import fc from "fast-check";
 import { StoreFolder } from "../store/testing/store-folder.ts";
-import type { Caller, IdempotencyTicket } from "./port.ts";
+import type { Caller } from "./caller.ts";
+import type { IdempotencyTicket } from "./port.ts";
 import { answerOf, fingerprintOf, newKey, RpcNode } from "./testing/rpc-node.ts";
 
 const HOUR_MS = 3_600_000;

@@ -3,7 +3,7 @@
  * idempotency keys, and the audit of sends.
  */
 import type { StoredAnswerPart } from "../journal/records.ts";
-import type { Caller } from "./port.ts";
+import type { Caller } from "./caller.ts";
 
 /**
  * Credits of an account in the last 24 hours, over all its keys, networks and nodes. Running requests are counted, so

@@ -3,8 +3,8 @@ import { formatNano, type Nano, ZERO } from "../ledger/nano.ts";
 import type { Account, ApiKey } from "../store/port.ts";
 import { linkedName, linkOf, ownName, walletKey } from "../store/wallet-callers.ts";
 import type { CachedKey } from "./cached-key.ts";
+import type { Caller } from "./caller.ts";
 import type { CallerCache } from "./caller-cache.ts";
-import type { Caller } from "./port.ts";
 import { WALLET_FLOOR, walletMayConsume } from "./wallet-standing.ts";
 
 /**

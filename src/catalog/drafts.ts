@@ -2,10 +2,12 @@
  * Which models there are, and who serves each: the first half of building a catalog. Precedence:
  * configuration, then data files, then what upstreams list (docs/models.md).
  */
+
 import type { Config, ModelEntry } from "../config/index.ts";
 import { speechProperties } from "./audio-model.ts";
 import { CatalogError } from "./catalog-error.ts";
 import type { MediaModelData, ModelData, TextModelData } from "./data-schema.ts";
+import type { Listing } from "./listing.ts";
 import type { CatalogData } from "./load-data.ts";
 import type { DiscoveredModel, ModelTarget, ModelType } from "./types.ts";
 
@@ -29,11 +31,6 @@ export interface CatalogSources {
 	readonly servedTypes?: ReadonlySet<ModelType>;
 	/** Milliseconds; default `Date.now`. */
 	readonly wallMs?: () => number;
-}
-
-export interface Listing {
-	readonly upstream: string;
-	readonly model: DiscoveredModel;
 }
 
 interface DraftBase {

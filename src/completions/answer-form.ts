@@ -1,6 +1,7 @@
 import type { Posted, TokenUsage } from "../budgets/port.ts";
 import type { ApiError } from "../errors/index.ts";
-import type { ChatEvent, WholeAnswer } from "../upstreams/chat/port.ts";
+import type { ChatEvent } from "../upstreams/chat/event-frame.ts";
+import type { WholeAnswer } from "../upstreams/chat/port.ts";
 import type { ChatSession } from "./session.ts";
 
 /** What an answer has cost: known when it is posted, before its last byte goes out. */

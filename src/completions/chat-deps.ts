@@ -4,8 +4,8 @@ import type { Config } from "../config/index.ts";
 import type { Clock } from "../telemetry/clock.ts";
 import type { Attestations } from "../upstreams/attestation/port.ts";
 import type { ChatUpstreams } from "../upstreams/chat/port.ts";
+import type { CheckSchema } from "./check-schema.ts";
 import type { FileDeps } from "./files/read-files.ts";
-import type { CheckSchema } from "./formatted.ts";
 import type { Receipts } from "./sealed/receipts.ts";
 import type { WebDeps } from "./web/index.ts";
 

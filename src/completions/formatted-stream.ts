@@ -1,6 +1,7 @@
 import type { TokenUsage } from "../budgets/port.ts";
 import { ApiError } from "../errors/index.ts";
-import type { ChatEvent, ChatStream, EventBatch, WholeAnswer } from "../upstreams/chat/port.ts";
+import type { ChatEvent } from "../upstreams/chat/event-frame.ts";
+import type { ChatStream, EventBatch, WholeAnswer } from "../upstreams/chat/port.ts";
 import { chunksOfCompletion } from "../upstreams/index.ts";
 import { wholeBody } from "./whole-body.ts";
 

@@ -1,7 +1,8 @@
 import { ApiError } from "../errors/index.ts";
-import type { Requester } from "../fairness/index.ts";
+
 import { isRecord } from "../schema/is-record.ts";
-import { type ChatForward, type ChatUpstreams, isFinishReason, type WholeAnswer } from "../upstreams/chat/port.ts";
+import { isFinishReason } from "../upstreams/chat/finish-reason.ts";
+import type { ChatForward, ChatUpstreams, WholeAnswer } from "../upstreams/chat/port.ts";
 import { finishReasonOf } from "../upstreams/index.ts";
 import { lastMember, utf8Text } from "../wire/index.ts";
 import { type EnforcedFormat, formatComplaint, jsonIn } from "./enforced-format.ts";
@@ -9,13 +10,6 @@ import { ReceivedOutput } from "./received.ts";
 import type { ChatSession } from "./session.ts";
 import { withChoices, withThinkingApart } from "./thinking.ts";
 import { wholeBody } from "./whole-body.ts";
-
-/** The faults of a value by a schema; empty where it fits, null where nobody can say. */
-export type CheckSchema = (
-	value: unknown,
-	schema: Readonly<Record<string, unknown>>,
-	requester: Requester,
-) => Promise<readonly string[] | null>;
 
 type Message = Readonly<Record<string, unknown>>;
 

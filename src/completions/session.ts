@@ -1,8 +1,8 @@
 import type { TextModel } from "../catalog/types.ts";
 import type { Call } from "../server/call.ts";
 import type { ChatForward } from "../upstreams/chat/port.ts";
+import type { CheckSchema } from "./check-schema.ts";
 import type { EnforcedFormat } from "./enforced-format.ts";
-import type { CheckSchema } from "./formatted.ts";
 import type { ChatMeter } from "./meter.ts";
 import type { Receipt } from "./sealed/receipts.ts";
 import type { ThinkingPlan } from "./thinking.ts";

@@ -1,6 +1,7 @@
 import type { TextModel } from "../catalog/types.ts";
 import { isRecord } from "../schema/is-record.ts";
-import type { ChatEvent, WholeAnswer } from "../upstreams/chat/port.ts";
+import type { ChatEvent } from "../upstreams/chat/event-frame.ts";
+import type { WholeAnswer } from "../upstreams/chat/port.ts";
 import { inTurns, spliceMembers, stringifyInSteps, topLevelMembers, utf8Text } from "../wire/index.ts";
 import { type SplitText, splitThinkBlocks, ThinkBlockSplitter } from "./think-blocks.ts";
 import { membersOf, wholeBody } from "./whole-body.ts";

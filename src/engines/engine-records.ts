@@ -1,5 +1,5 @@
 /** The child processes of this process by engine, for who watches the server: what runs, and how often it had to start again. */
-import type { EngineState } from "./process.ts";
+import type { EngineState } from "./engine-state.ts";
 
 /** One child process, or its place while none runs. */
 export interface ListedProcess {

@@ -7,6 +7,7 @@ import { boundMemory } from "./cgroup.ts";
 import type { FromChild, ToChild } from "./child-messages.ts";
 import { EngineError } from "./engine-error.ts";
 import { type EngineRecord, engineRecord } from "./engine-records.ts";
+import type { EngineState } from "./engine-state.ts";
 import { drainToLog } from "./output-drain.ts";
 import { endTree, treeUsage } from "./process-tree.ts";
 import { type Excess, type WorkLimits, WorkMeter, type WorkUsage, watchWork } from "./work-meter.ts";
@@ -40,8 +41,6 @@ export interface EngineProcessOptions<Ready> {
 	/** Wait before the second start after a crash (the first is at once); doubles up to a minute. */
 	readonly firstBackoffMs?: number;
 }
-
-export type EngineState = "stopped" | "starting" | "ready" | "backing-off";
 
 const MAX_BACKOFF_MS = 60_000;
 /** A child that lived this long is taken as sound: its crash counts as the first. */

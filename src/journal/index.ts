@@ -9,7 +9,8 @@
  * without answering. A segment is used again only when the store holds all of it durably.
  */
 export { isOutOfDescriptors, JournalCorruptError, JournalRecordTooLargeError } from "./faults.ts";
-export { JOURNAL_DEFAULTS, type JournalOptions, type JournalStart, openJournal } from "./open-journal.ts";
+export type { JournalOptions, JournalStart } from "./journal-options.ts";
+export { JOURNAL_DEFAULTS, openJournal } from "./open-journal.ts";
 export { JournalReader, type LostTail, type ReadGroup } from "./reader.ts";
 export * from "./records.ts";
 export { holdsOtherNodes, type JournalPosition } from "./segment.ts";

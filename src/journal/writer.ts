@@ -5,7 +5,7 @@ import { writeAll } from "./durable-file.ts";
 import { JournalRecordTooLargeError } from "./faults.ts";
 import { FreeDisk } from "./free-disk.ts";
 import { GROUP_HEADER_BYTES, groupBytes, sealGroup } from "./group.ts";
-import type { JournalOptions } from "./open-journal.ts";
+import type { JournalOptions } from "./journal-options.ts";
 import type { Journal, JournalRecord, WorkRefusal } from "./records.ts";
 import { type JournalPosition, machineBoot, nodeDigest, SEGMENT_HEADER_BYTES } from "./segment.ts";
 import { type ActiveSegment, SegmentPool } from "./segment-pool.ts";

@@ -21,7 +21,7 @@ import { chatCompletions } from "./chat-completions/index.ts";
 import { completions } from "./completions/index.ts";
 import type { RpcDeps } from "./crypto-rpc/deps.ts";
 import { cryptoRpcRoutes } from "./crypto-rpc/index.ts";
-import type { EmbeddingsDeps } from "./embeddings/admit.ts";
+import type { EmbeddingsDeps } from "./embeddings/deps.ts";
 import { embeddings } from "./embeddings/index.ts";
 import type { ImageDeps } from "./images/deps.ts";
 import { imageRoutes } from "./images/index.ts";

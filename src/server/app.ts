@@ -1,10 +1,11 @@
 import { Hono } from "hono";
 import { ApiError } from "../errors/index.ts";
-import type { Connection } from "./call.ts";
+import type { Connection } from "./connection.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { asApiError, type ErrorForm, errorBody, errorForm, errorHeaders, errorStatus } from "./error-body.ts";
 import { nearestPath } from "./nearest-path.ts";
-import { handleRequest, type PipelineDeps, type PreparedEndpoint, prepareEndpoint } from "./pipeline.ts";
+import { handleRequest, type PreparedEndpoint, prepareEndpoint } from "./pipeline.ts";
+import type { PipelineDeps } from "./pipeline-deps.ts";
 import { newRequestId } from "./request-id.ts";
 import { pathOf } from "./request-target.ts";
 import { answerHeaders, preflight, respond } from "./respond.ts";

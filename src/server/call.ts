@@ -1,19 +1,10 @@
 import type { Caller, RateState } from "../budgets/port.ts";
 import { ApiError } from "../errors/index.ts";
 import { type CallerKind, networkTenant, type Places } from "../fairness/index.ts";
+import type { Connection } from "./connection.ts";
 import type { Endpoint, MinuteWindow } from "./endpoint.ts";
 import type { BodyShare } from "./read-body.ts";
 import type { RequestObserver } from "./request-observer.ts";
-
-/** The connection's side of a request, from the HTTP layer. */
-export interface Connection {
-	address(): string;
-	/** Nothing ends the silent connection (during long work), until the time-out is resumed. */
-	suspendIdleTimeout(): void;
-	resumeIdleTimeout(): void;
-	/** sha256 of the key whose signed-in session sent the request: it takes the place of any credential in the headers. */
-	readonly sessionKeyHash?: string;
-}
 
 /** One request on its way: what every step may know of it, and the headers gathered for its answer. */
 export class Call {

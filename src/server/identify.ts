@@ -3,7 +3,7 @@ import type { Caller } from "../budgets/port.ts";
 import { ApiError } from "../errors/index.ts";
 import type { Call } from "./call.ts";
 import { addressList } from "./client-address.ts";
-import type { PipelineDeps, PipelineSettings } from "./pipeline.ts";
+import type { PipelineDeps, PipelineSettings } from "./pipeline-deps.ts";
 import type { SignedInWallet, WalletAuth } from "./wallet-auth.ts";
 
 /**

@@ -3,8 +3,9 @@
  * checks, one error table, X-Request-ID everywhere, holds that end with their request. Knows no endpoint.
  */
 export { API_PREFIX, type App, createApp, errorResponse, type SidePage, withRequestId, wrongMethod } from "./app.ts";
-export { Call, type Connection } from "./call.ts";
+export { Call } from "./call.ts";
 export { addressList, clientAddress, isLoopback } from "./client-address.ts";
+export type { Connection } from "./connection.ts";
 export { docsPage } from "./docs-page.ts";
 export {
 	type Admission,
@@ -20,7 +21,7 @@ export {
 export { readIdempotencyKey } from "./idempotency-key.ts";
 export { ListenError, type Listening, listen, listenProblem, PortTakenError } from "./listen.ts";
 export { openApiDocument } from "./openapi.ts";
-export type { PipelineDeps, PipelineSettings } from "./pipeline.ts";
+export type { PipelineDeps, PipelineSettings } from "./pipeline-deps.ts";
 export { BodyMemory } from "./read-body.ts";
 export { preferredEncoding } from "./respond.ts";
 export type { SignedInWallet, WalletAuth } from "./wallet-auth.ts";

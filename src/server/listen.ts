@@ -1,8 +1,8 @@
 import { ApiError } from "../errors/index.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { App } from "./app.ts";
-import type { Connection } from "./call.ts";
 import { addressList, clientAddress, type ProxyTrust } from "./client-address.ts";
+import type { Connection } from "./connection.ts";
 import { checkTarget, pathOf, TARGET_PATTERNS, withAbsoluteUrl } from "./request-target.ts";
 import { streamEnd } from "./stream-ends.ts";
 

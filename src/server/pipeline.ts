@@ -8,22 +8,17 @@
  * Promises: a hold ends with its request, whatever happens; no success goes out before its post is durable;
  * every answer has its X-Request-ID; every error is one of the table.
  */
+
 import { checkModelRule } from "../access/index.ts";
-import type { Budgets, Caller, RateState } from "../budgets/port.ts";
+import type { Caller, RateState } from "../budgets/port.ts";
 import { ApiError } from "../errors/index.ts";
 import { FairQueue, type Places } from "../fairness/index.ts";
-import type { WorkRefusal } from "../journal/records.ts";
 import { type Nano, nano } from "../ledger/nano.ts";
 import { type Checker, checker } from "../schema/index.ts";
-import type { ExceededLimit } from "../store/admin/exceeded-limits.ts";
-import type { Clock } from "../telemetry/clock.ts";
-import type { Log } from "../telemetry/log.ts";
-import type { RequestCounts } from "../telemetry/request-counts.ts";
-import type { Tracer } from "../telemetry/tracing/port.ts";
-import type { Traffic } from "../telemetry/traffic.ts";
 import { type KnownMembers, LongStrings, nextTurn } from "../wire/index.ts";
-import { Call, type Connection } from "./call.ts";
+import { Call } from "./call.ts";
 import { CallerLeft, CLIENT_LEFT_ANSWER, requireConnected } from "./client-left.ts";
+import type { Connection } from "./connection.ts";
 import { bodyCoding, decompressBody } from "./decompress-body.ts";
 import type {
 	AdmissionRate,
@@ -51,13 +46,13 @@ import {
 } from "./parse-body.ts";
 import { type FieldFile, formOrJson, readForm, requireForm } from "./parse-form.ts";
 import { type QueryRules, queryRules, readQuery } from "./parse-query.ts";
-import { type BodyMemory, readBody, type UploadLimits } from "./read-body.ts";
+import type { PipelineDeps, PipelineSettings } from "./pipeline-deps.ts";
+import { readBody } from "./read-body.ts";
 import { newRequestId } from "./request-id.ts";
 import { RequestObserver } from "./request-observer.ts";
-import { answerHeaders, compressAhead, type RespondSettings, respond } from "./respond.ts";
+import { answerHeaders, compressAhead, respond } from "./respond.ts";
 import { settlementOf } from "./settle.ts";
 import { noteStreamEnd } from "./stream-ends.ts";
-import type { WalletAuth } from "./wallet-auth.ts";
 
 /** Of larger bodies each step has a turn of the event loop for itself. */
 const ONE_TURN_BYTES = 131_072;
@@ -70,39 +65,6 @@ const LARGE_BODIES = new FairQueue({
 	overflow: () =>
 		new ApiError("SERVICE_UNAVAILABLE", { message: "Too many large bodies at once; try again shortly", retryAfterSeconds: 1 }),
 });
-
-/** What the pipeline works with: handed in once. */
-export interface PipelineDeps {
-	readonly budgets: Budgets;
-	readonly clock: Clock;
-	readonly log: Log;
-	/** Why no new metered work may be taken; null where it may. */
-	readonly workRefusal: () => WorkRefusal | null;
-	readonly bodyMemory: BodyMemory;
-	/** Requests under way (`server.maxRunning`). */
-	readonly places: Places;
-	/** How wallets come in; null where none do. */
-	readonly wallets: WalletAuth | null;
-	/** The log of requests that a limit refused. */
-	readonly exceededLimits: { note(entry: ExceededLimit): void };
-	/** Counts what is answered, for the operator's eyes; left out: nothing is counted. */
-	readonly traffic?: Traffic;
-	/** What requests come to, for /metrics; left out: nothing is counted, traced or written of them. */
-	readonly counts?: RequestCounts;
-	/** Writes traces; null: nothing does. */
-	readonly tracer?: () => Tracer | null;
-	/** Read for each request: a reload changes them. */
-	readonly settings: () => PipelineSettings;
-}
-
-export interface PipelineSettings extends RespondSettings {
-	readonly upload: UploadLimits;
-	readonly listRequestsPerMinute: number;
-	/** Endpoints by name that take callers without a credential now (`models.public`). */
-	readonly publicEndpoints: ReadonlySet<string>;
-	/** One line for each request in the log (`log.requests`). */
-	readonly logRequests?: boolean;
-}
 
 /** An endpoint with its schemas made ready. */
 export interface PreparedEndpoint {

@@ -1,7 +1,7 @@
 import { ApiError } from "../errors/index.ts";
 import { PartyCapacity } from "../fairness/index.ts";
 import { Deadlines } from "../telemetry/deadlines.ts";
-import type { Connection } from "./call.ts";
+import type { Connection } from "./connection.ts";
 
 export interface UploadLimits {
 	/** Silence that ends an upload with 408. */

@@ -5,7 +5,7 @@ import type { TimerClock } from "../telemetry/timer-clock.ts";
 import type { Span, Tracer } from "../telemetry/tracing/port.ts";
 import { AttemptTimeout } from "./attempt-timeout.ts";
 import type { CallCounts, CountsByUpstream } from "./call-counts.ts";
-import { asFailure, type Fetch, failureOf, isGood, isRefused } from "./connect.ts";
+import { asFailure, failureOf, isGood, isRefused } from "./connect.ts";
 import {
 	mostInformative,
 	passedOn,
@@ -15,6 +15,7 @@ import {
 	upstreamTimedOut,
 	withoutSecrets,
 } from "./failures.ts";
+import type { Fetch } from "./fetch.ts";
 import type { Endpoint, UpstreamNode } from "./node.ts";
 import type { Candidate, Pool } from "./pool.ts";
 import type { PublicFetch } from "./public-fetch/port.ts";

@@ -2,12 +2,8 @@ import type { TimerClock } from "../telemetry/timer-clock.ts";
 import type { AttemptTimeout } from "./attempt-timeout.ts";
 import { errorBody } from "./error-text.ts";
 import { failureOfAnswer, failureOfConnection, ownErrorOf, passedOn, type UpstreamFailure } from "./failures.ts";
+import type { Fetch } from "./fetch.ts";
 import type { Endpoint, UpstreamNode } from "./node.ts";
-
-/** The runtime's fetch, or one that stands in for it. */
-export type Fetch = (url: string, init: FetchInit) => Promise<Response>;
-/** `timeout: false` turns the runtime's own limit off: ours are exact. */
-export type FetchInit = BunFetchRequestInit & { timeout?: false };
 
 const MAX_ERROR_BYTES = 64 * 1024;
 /** How long the end of a body may take after the last that is wanted of it. */

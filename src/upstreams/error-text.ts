@@ -1,6 +1,8 @@
 /** What a server says of an error, in the shapes that servers use, and what of it a caller may read. */
+
 import { isRecord } from "../schema/is-record.ts";
 import { baseRespError } from "./inside-status.ts";
+import type { UpstreamErrorText } from "./upstream-error-text.ts";
 
 /** Of a server's text: what it means stands at its beginning. */
 const MAX_READ_CHARS = 8_192;
@@ -9,15 +11,6 @@ const MAX_NAME_CHARS = 256;
 const MAX_TOLD_CHARS = 2_000;
 /** Gateways put the error of the server behind them into their own. */
 const MAX_NESTED = 4;
-
-export interface UpstreamErrorText {
-	readonly message: string;
-	readonly code: string;
-	readonly type: string;
-	readonly param: string | undefined;
-	/** A status that stands inside the body. */
-	readonly status: number | undefined;
-}
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -9,20 +9,12 @@ export { systemTimerClock, type TimerClock } from "../telemetry/timer-clock.ts";
 export type { AttemptDeps, ChatTimeouts } from "./attempts.ts";
 export { type ChatUpstreamsOptions, createChatUpstreams, type RunningChatUpstreams } from "./chat/chat-upstreams.ts";
 export { DIALECT_TABLE, type Dialect, type DialectName } from "./chat/dialects.ts";
+export type { ChatEvent } from "./chat/event-frame.ts";
 export { chunksOfCompletion } from "./chat/other-form.ts";
-export type {
-	ChatEvent,
-	ChatForward,
-	ChatStream,
-	ChatUpstreams,
-	EventBatch,
-	EventFrame,
-	JsonMember,
-	WholeAnswer,
-} from "./chat/port.ts";
+export type { ChatForward, ChatStream, ChatUpstreams, EventBatch, EventFrame, JsonMember, WholeAnswer } from "./chat/port.ts";
 export { shapeChatBody } from "./chat/request-body.ts";
 export { argumentsText, CallIdentity, isWholeObject } from "./chat/tool-call-identity.ts";
 export { tokenUsageOf, usageOf } from "./chat/usage.ts";
-export type { Fetch, FetchInit } from "./connect.ts";
+export type { Fetch, FetchInit } from "./fetch.ts";
 export { finishReasonOf, isOpenAiReason } from "./finish-reason.ts";
 export type { UpstreamStatus } from "./node.ts";

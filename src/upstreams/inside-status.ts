@@ -1,6 +1,6 @@
 /** Errors in answers of status 200, and in streams: which status they stand for, by what they say. */
 import { isRecord } from "../schema/is-record.ts";
-import type { UpstreamErrorText } from "./error-text.ts";
+import type { UpstreamErrorText } from "./upstream-error-text.ts";
 
 /** Codes and types of errors, in small letters without what stands between their words. The first that fits counts. */
 const NAMES: readonly (readonly [RegExp, number])[] = [

@@ -2,7 +2,7 @@ import type { UpstreamConfig } from "../config/schema.ts";
 import type { TimerClock } from "../telemetry/timer-clock.ts";
 import { callSlots, resizeCallSlots } from "./call-slots.ts";
 import { DIALECT_TABLE, type Dialect } from "./chat/dialects.ts";
-import type { FetchInit } from "./connect.ts";
+import type { FetchInit } from "./fetch.ts";
 import { Health, type HealthState } from "./health.ts";
 import type { Member } from "./health-monitor.ts";
 import { PROVIDER_DIALECT } from "./providers/chat/dialect.ts";

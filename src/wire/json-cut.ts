@@ -2,9 +2,9 @@ import { isUtf8 } from "node:buffer";
 import { ApiError } from "../errors/index.ts";
 import { concatInSteps } from "./concat-bytes.ts";
 import { cutBefore, isContinuation } from "./cut-before.ts";
+import { cutMark } from "./cut-mark.ts";
 import { MAX_JSON_DEPTH, tooDeep } from "./json-scan.ts";
 import { stringContentEnd, stringText } from "./json-string.ts";
-import { cutMark } from "./long-strings.ts";
 
 const encoder = new TextEncoder();
 const QUOTE = 0x22;

@@ -1,25 +1,17 @@
-import { randomBytes } from "node:crypto";
 import { ApiError } from "../errors/index.ts";
 import { latin1Text } from "./byte-text.ts";
 import { concatInSteps } from "./concat-bytes.ts";
 import { cutBefore } from "./cut-before.ts";
+import { MARK, MARK_END } from "./cut-mark.ts";
 import type { CutJson, CutString } from "./json-cut.ts";
 import { stringText } from "./json-string.ts";
 
-/** Stands at the end of each cut string, with its number. Random in each process: no caller can write one. */
-const MARK = `[cut ${randomBytes(16).toString("hex")} `;
-const MARK_END = "]";
 const MARK_BYTES = Buffer.from(MARK);
 
 /** What is read in one step: some milliseconds of work. */
 const STEP_BYTES = 4 * 1_048_576;
 /** Strings of one body that become parts of others, all together, as they are written. */
 const MAX_PART_BYTES = 4 * 1_048_576;
-
-/** What the copy has in place of the rest of the string with this number: ASCII that needs no escape. */
-export function cutMark(index: number): string {
-	return `${MARK}${index}${MARK_END}`;
-}
 
 /** A cut string, and what was put before it since. */
 interface FoundCut {

@@ -41,6 +41,8 @@ test.each<[string, string]>([
 	expect(await gate.balance(key.accountId)).toBe(50_000_000);
 });
 
+const LONG_TEXT = "word ".repeat(200_000);
+
 test("a large prompt is counted whole where the upstream gives no usage", async () => {
 	const before = await gate.balance();
 	upstream.next({ usage: "never" });
@@ -62,12 +64,13 @@ test("an image of megabytes is no text: it is held for by the piece", async () =
 	expect(upstream.requests.at(-1)?.text).toContain(url);
 });
 
-test.each(["documents", "functions", "prompt"])("text under the unknown key %s counts for the hold", async (name) => {
+test.each([
+	["documents", { text: LONG_TEXT }],
+	["prompt", { text: LONG_TEXT }],
+	["functions", { name: "look", description: LONG_TEXT }],
+])("text under the key %s counts for the hold", async (name, item) => {
 	const key = await gate.newKey({ creditUsd: "0.05" });
-	const answer = await gate.chat(
-		{ model: "priced", messages: HELLO, max_tokens: 1, [name]: [{ text: "word ".repeat(200_000) }] },
-		{ key: key.secret },
-	);
+	const answer = await gate.chat({ model: "priced", messages: HELLO, max_tokens: 1, [name]: [item] }, { key: key.secret });
 	expect(answer.status).toBe(402);
 });
 

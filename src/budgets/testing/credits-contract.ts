@@ -2,7 +2,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { listSends } from "../../store/queries/sends.ts";
 import type { StoreFolder } from "../../store/testing/store-folder.ts";
-import type { Caller, CreditTake } from "../port.ts";
+import type { Caller } from "../caller.ts";
+import type { CreditTake } from "../port.ts";
 import { answerOf, newKey, RpcNode, type RpcNodeOptions } from "./rpc-node.ts";
 import { refused } from "./test-node.ts";
 

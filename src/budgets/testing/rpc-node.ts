@@ -9,9 +9,10 @@ import { ManualClock, systemTimers } from "../../telemetry/clock.ts";
 import { silentLog } from "../../telemetry/log.ts";
 import { AnswerFiles } from "../answer-files.ts";
 import { createBudgets, type NodeBudgets } from "../budgets.ts";
+import type { Caller } from "../caller.ts";
 import { StoreCreditWindow } from "../credit-window.ts";
 import { NodeIdempotencyStore } from "../idempotency-store.ts";
-import type { Caller, Hold, IdempotencyClaim, IdempotencyTicket, PreparedAnswer, StoredAnswer } from "../port.ts";
+import type { Hold, IdempotencyClaim, IdempotencyTicket, PreparedAnswer, StoredAnswer } from "../port.ts";
 import { RpcRetention } from "../rpc-retention.ts";
 import { JournalSendAudit } from "../send-audit.ts";
 

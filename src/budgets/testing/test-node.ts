@@ -2,8 +2,9 @@ import { ApiError } from "../../errors/index.ts";
 import { pico } from "../../ledger/nano.ts";
 import { ManualClock } from "../../telemetry/clock.ts";
 import { createBudgets, type NodeBudgets } from "../budgets.ts";
+import type { Caller } from "../caller.ts";
 import { IdleLeases } from "../idle-leases.ts";
-import type { Caller, HoldContext, PostInput } from "../port.ts";
+import type { HoldContext, PostInput } from "../port.ts";
 import { MemoryJournal } from "./memory-journal.ts";
 import { MemoryStore } from "./memory-store.ts";
 

@@ -1,5 +1,5 @@
 /** Accounts, their keys and their money, as the console's API tells and takes them: docs/console-api.md */
-import type { Amount, Instant } from "./types.ts";
+import type { Amount, Instant } from "./value-types.ts";
 
 /** GET /accounts, /accounts/{id}; data of POST and PATCH. */
 export interface Account {

@@ -4,12 +4,9 @@
  */
 
 import type { Account } from "./account-types.ts";
+import type { Amount, Day, Instant } from "./value-types.ts";
 
 export type * from "./account-types.ts";
-
-export type Instant = string;
-export type Day = string;
-export type Amount = string;
 
 /** A page of a list, newest first. `nextCursor: null`: the last one. */
 export interface Page<T> {

@@ -1,41 +1,23 @@
-import type { Caller, ChargeLine, CreditTake, PreparedAnswer } from "../../budgets/port.ts";
-import type { RpcMethod, RpcNetwork } from "../../catalog/rpc/index.ts";
+import type { PreparedAnswer } from "../../budgets/port.ts";
+import type { RpcMethod } from "../../catalog/rpc/index.ts";
 import { ApiError } from "../../errors/index.ts";
-import type { Call } from "../../server/call.ts";
 import { CLIENT_LEFT, CLIENT_LEFT_ANSWER } from "../../server/client-left.ts";
 import { directStream } from "../../server/direct-stream.ts";
-import type { MeteredAnswer, Settlement } from "../../server/endpoint.ts";
-import type { RpcAnswer, RpcItem, RpcOutcome, RpcStream } from "../../upstreams/rpc/port.ts";
+import type { MeteredAnswer } from "../../server/endpoint.ts";
+import type { RpcAnswer, RpcOutcome, RpcStream } from "../../upstreams/rpc/port.ts";
 import type { Splice } from "../../wire/index.ts";
 import { batchAnswer, singleAnswer } from "./answers.ts";
 import { costHeaders } from "./cost-headers.ts";
 import { batchCredits, ERROR_ITEM_CREDITS, itemCredits } from "./credits.ts";
-import type { RpcDeps } from "./deps.ts";
-import type { KeyedRun } from "./idempotency.ts";
 import { NEVER_ABORTS } from "./never-aborts.ts";
-import type { RequestBody } from "./request-body.ts";
+import type { RpcRunDeps } from "./run-deps.ts";
+
 import { SendLog } from "./send-log.ts";
 import { StreamedAnswer } from "./streamed-answer.ts";
 
 /** A longer answer is not joined: its values lie where they were gathered, on disk where they are long. */
 const MAX_JOINED_BYTES = 8 << 20;
 const PIECE_BYTES = 256 << 10;
-
-/** A request past its checks: what it asks, who pays, and what must end with it. */
-export interface RpcRunDeps {
-	readonly envelope: RequestBody;
-	readonly network: RpcNetwork;
-	/** By position. */
-	readonly items: readonly RpcItem[];
-	readonly caller: Caller;
-	readonly call: Call;
-	readonly settlement: Settlement;
-	readonly keyed: KeyedRun | null;
-	readonly credits: CreditTake | null;
-	/** Of a credit. */
-	readonly picoPrice: ChargeLine["picoPrice"];
-	readonly deps: RpcDeps;
-}
 
 type Answered = Pick<RpcAnswer<unknown>, "upstream" | "retries">;
 

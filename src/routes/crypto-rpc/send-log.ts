@@ -2,7 +2,7 @@ import { ApiError } from "../../errors/index.ts";
 import { RpcCallError, type RpcItem, type RpcOutcome } from "../../upstreams/rpc/port.ts";
 import { unknownNote } from "./idempotency.ts";
 import { NEVER_ABORTS } from "./never-aborts.ts";
-import type { RpcRunDeps } from "./run.ts";
+import type { RpcRunDeps } from "./run-deps.ts";
 import { findSends, type Send, sendEnd, sendRows } from "./sends.ts";
 
 /**

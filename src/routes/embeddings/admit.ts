@@ -1,29 +1,16 @@
-import type { Budgets, HoldContext } from "../../budgets/port.ts";
-import { type Catalog, unitsNano } from "../../catalog/index.ts";
+import type { HoldContext } from "../../budgets/port.ts";
+import { unitsNano } from "../../catalog/index.ts";
 import type { EmbeddingModel } from "../../catalog/types.ts";
-import type { Config } from "../../config/index.ts";
-import type { EmbeddingEngine } from "../../engines/embeddings/port.ts";
 import { ApiError } from "../../errors/index.ts";
 import { invalidField } from "../../schema/index.ts";
 import type { Call } from "../../server/call.ts";
 import type { Admission, Input } from "../../server/endpoint.ts";
 import { recordModel } from "../../server/tell-model.ts";
-import type { EmbeddingUpstreams } from "../../upstreams/embeddings/port.ts";
 import { inTurns } from "../../wire/index.ts";
+import type { EmbeddingsDeps } from "./deps.ts";
 import { requireShortTexts } from "./input-limit.ts";
 import { EmbeddingRun } from "./run.ts";
 import type { EmbeddingsBody } from "./schema.ts";
-
-/** What the embeddings route works with: handed in once; functions where a reload changes the answer. */
-export interface EmbeddingsDeps {
-	readonly budgets: Budgets;
-	readonly upstreams: EmbeddingUpstreams;
-	/** The built-in model; null where it cannot run here. */
-	readonly engine: EmbeddingEngine | null;
-	readonly catalog: () => Catalog;
-	readonly config: () => Config;
-	readonly countTokens: (text: string, tenant: string) => Promise<number>;
-}
 
 /** Marks that a model puts around each text count as its tokens. */
 const MARKS_A_TEXT = 4;

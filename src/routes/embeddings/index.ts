@@ -4,7 +4,8 @@
  */
 import { hasFreeModel } from "../../catalog/index.ts";
 import { type Endpoint, metered } from "../../server/endpoint.ts";
-import { admitEmbeddings, type EmbeddingsDeps } from "./admit.ts";
+import { admitEmbeddings } from "./admit.ts";
+import type { EmbeddingsDeps } from "./deps.ts";
 import { EmbeddingsAnswerSchema, type EmbeddingsBody, EmbeddingsBodySchema } from "./schema.ts";
 
 const MAX_BODY_BYTES = 16_777_216;
@@ -28,4 +29,4 @@ export function embeddings(deps: EmbeddingsDeps): Endpoint {
 	});
 }
 
-export type { EmbeddingsDeps } from "./admit.ts";
+export type { EmbeddingsDeps } from "./deps.ts";

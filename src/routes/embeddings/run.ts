@@ -7,7 +7,7 @@ import { CLIENT_LEFT, CLIENT_LEFT_ANSWER } from "../../server/client-left.ts";
 import type { MeteredAnswer, Settlement } from "../../server/endpoint.ts";
 import { vectorList, writtenVector } from "../../upstreams/embeddings/vectors.ts";
 import { concatInSteps, headerText, inTurns, type LongStrings } from "../../wire/index.ts";
-import type { EmbeddingsDeps } from "./admit.ts";
+import type { EmbeddingsDeps } from "./deps.ts";
 import type { EmbeddingsBody } from "./schema.ts";
 
 /** Longer texts are not counted: no count of them comes in time. */

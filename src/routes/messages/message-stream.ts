@@ -9,7 +9,7 @@ import {
 } from "../../completions/index.ts";
 import type { ApiError } from "../../errors/index.ts";
 import { anthropicError } from "../../server/anthropic-error.ts";
-import type { ChatEvent } from "../../upstreams/chat/port.ts";
+import type { ChatEvent } from "../../upstreams/chat/event-frame.ts";
 import { contentBlock, isRedacted, messageObject, openingMembers, ownMembers, stopOf, usageOf } from "./message-object.ts";
 
 const PING = sse("ping", {});

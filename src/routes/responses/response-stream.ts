@@ -8,7 +8,7 @@ import {
 } from "../../completions/index.ts";
 import type { ClientTool } from "../../completions/responses-form/index.ts";
 import type { ApiError } from "../../errors/index.ts";
-import type { ChatEvent } from "../../upstreams/chat/port.ts";
+import type { ChatEvent } from "../../upstreams/chat/event-frame.ts";
 import { contentPart, freeInput, itemId, outputItem, summaryPart } from "./output-items.ts";
 import { type ResponseObject, statusOf } from "./response-object.ts";
 

@@ -1,8 +1,8 @@
 /** Voices that providers keep: made of a sample once, named in every call, taken back in the end. */
 
 import type { AttemptDeps } from "../attempts.ts";
-import type { Fetch } from "../connect.ts";
 import { UpstreamFailure, upstreamOffline } from "../failures.ts";
+import type { Fetch } from "../fetch.ts";
 import type { UpstreamNode } from "../node.ts";
 import type { ProviderUpstream } from "../providers/provider-upstream.ts";
 import type { UpstreamVoices, VoiceSample } from "./port.ts";

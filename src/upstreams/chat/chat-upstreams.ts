@@ -4,7 +4,8 @@ import { systemTimerClock, type TimerClock } from "../../telemetry/timer-clock.t
 import type { Tracer } from "../../telemetry/tracing/port.ts";
 import { type AttemptDeps, Attempts, type ChatAttemptDeps, type ChatTimeouts } from "../attempts.ts";
 import { CountsByUpstream } from "../call-counts.ts";
-import { cancelBody, type Fetch } from "../connect.ts";
+import { cancelBody } from "../connect.ts";
+import type { Fetch } from "../fetch.ts";
 import { embeddedNode, type UpstreamNode, type UpstreamStatus } from "../node.ts";
 import { Pool } from "../pool.ts";
 import type { PublicFetch } from "../public-fetch/port.ts";

@@ -1,5 +1,5 @@
 import { isRecord } from "../../schema/is-record.ts";
-import { type ChatEvent, isFinishReason } from "./port.ts";
+import { isFinishReason } from "./finish-reason.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -127,4 +127,19 @@ function parsedOrNull(text: string): Fields | null {
 /** The one element of an array, where it has just one and that is an object. */
 function only(array: unknown): Fields | null {
 	return Array.isArray(array) && array.length === 1 && isRecord(array[0]) ? array[0] : null;
+}
+
+/** One SSE data event. */
+export interface ChatEvent {
+	/** Its JSON text, as it came. */
+	readonly text: string;
+	/** Parsed at first use. */
+	readonly body: Readonly<Record<string, unknown>>;
+	/**
+	 * Set where the event is an earlier one over again with another piece of what the model says, and nothing
+	 * else: no usage, no end. That piece is `said` then, `written` as it stands in the JSON.
+	 */
+	readonly frame: EventFrame | null;
+	readonly written: string;
+	readonly piece: string;
 }

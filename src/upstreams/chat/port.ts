@@ -6,7 +6,7 @@
 import type { ModelTarget, TextModel } from "../../catalog/types.ts";
 import type { TokenUsage } from "../../journal/records.ts";
 import type { JsonMember, LongStrings } from "../../wire/index.ts";
-import type { EventFrame } from "./event-frame.ts";
+import type { ChatEvent, EventFrame } from "./event-frame.ts";
 
 export type { EventFrame, JsonMember };
 
@@ -57,26 +57,6 @@ export interface WholeAnswer {
 	readonly usage: TokenUsage | null;
 	/** Tries before this one. */
 	readonly retries: number;
-}
-
-/** One SSE data event. */
-export interface ChatEvent {
-	/** Its JSON text, as it came. */
-	readonly text: string;
-	/** Parsed at first use. */
-	readonly body: Readonly<Record<string, unknown>>;
-	/**
-	 * Set where the event is an earlier one over again with another piece of what the model says, and nothing
-	 * else: no usage, no end. That piece is `said` then, `written` as it stands in the JSON.
-	 */
-	readonly frame: EventFrame | null;
-	readonly written: string;
-	readonly piece: string;
-}
-
-/** True where a choice ends with it: some servers write an empty one into every chunk. */
-export function isFinishReason(reason: unknown): reason is string {
-	return typeof reason === "string" && reason !== "";
 }
 
 /** What one network read brought: events in order; `done` where the upstream's `[DONE]` came after them. */

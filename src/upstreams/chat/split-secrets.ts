@@ -1,8 +1,9 @@
 import { isRecord } from "../../schema/is-record.ts";
 import { MASKED_SECRET, type SecretMask } from "../secret-mask.ts";
+import type { ChatEvent } from "./event-frame.ts";
 import { type EventFrame, FramedEvent } from "./event-frame.ts";
 import { textPlaces } from "./event-texts.ts";
-import { type ChatEvent, isFinishReason } from "./port.ts";
+import { isFinishReason } from "./finish-reason.ts";
 
 /** As few characters of a secret give nothing away, and end many a word. */
 const LEAST_BEGINNING = 6;

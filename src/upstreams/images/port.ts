@@ -1,5 +1,5 @@
 import type { ImageQuality, ModelTarget } from "../../catalog/types.ts";
-import type { Fetch } from "../connect.ts";
+import type { Fetch } from "../fetch.ts";
 import type { Endpoint, UpstreamNode } from "../node.ts";
 import type { PublicFetch } from "../public-fetch/port.ts";
 

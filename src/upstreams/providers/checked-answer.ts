@@ -1,7 +1,8 @@
 import { atOnce, CUT_NOTHING, cutJson, inTurns, type JsonBounds, nextTurn } from "../../wire/index.ts";
 import { readWhole } from "../chat/whole-answer.ts";
-import { type BodyReader, cancelBody, type Fetch, isGood } from "../connect.ts";
+import { type BodyReader, cancelBody, isGood } from "../connect.ts";
 import { brokenAnswer } from "../failures.ts";
+import type { Fetch } from "../fetch.ts";
 
 const KIB = 1024;
 const MAX_ERROR_BYTES = 64 * KIB;

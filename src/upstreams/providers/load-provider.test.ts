@@ -3,7 +3,7 @@ import { generateKeyPairSync, verify } from "node:crypto";
 import { anthropic, bedrock, TALK } from "../../../test/support/providers/index.ts";
 import { playedProvider, playOf, upstreamOf } from "../../../test/support/providers/upstream.ts";
 import { ownAddress, PROVIDER_NAMES, providerDefinition, type UpstreamConfig } from "../../config/index.ts";
-import type { Fetch } from "../connect.ts";
+import type { Fetch } from "../fetch.ts";
 import { CHAT_CAPABILITIES } from "./chat/chat-capabilities.ts";
 import { loadProvider } from "./load-provider.ts";
 import { providerFetch } from "./provider-fetch.ts";

@@ -1,5 +1,5 @@
 import { ownAddress } from "../../config/index.ts";
-import type { Fetch } from "../connect.ts";
+import type { Fetch } from "../fetch.ts";
 import { lowerCasedNames } from "../node.ts";
 import { type ModelMakers, PACKAGES } from "./packages.ts";
 import { providerFetch } from "./provider-fetch.ts";

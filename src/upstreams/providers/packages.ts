@@ -2,18 +2,10 @@
  * The package of each provider, loaded at first use, and what of it makes a model of each kind. What a provider
  * does not offer is absent; `offers` in src/config/providers.ts says the same (a test compares them).
  */
+
 import type { ImageModelV4, LanguageModelV4, SpeechModelV4, TranscriptionModelV4 } from "@ai-sdk/provider";
 import type { ProviderName } from "../../config/providers.ts";
-import type { PackageFetch } from "./provider-fetch.ts";
-
-/** What every package takes. */
-export interface PackageSettings {
-	readonly apiKey: string;
-	/** Absent where the package knows one address only, or finds it by itself. */
-	readonly baseURL?: string;
-	readonly headers: Record<string, string>;
-	readonly fetch: PackageFetch;
-}
+import type { PackageSettings } from "./package-settings.ts";
 
 /** How models of each kind are made, by the provider's own name of the model. */
 export interface ModelMakers {

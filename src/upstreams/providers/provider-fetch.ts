@@ -1,4 +1,4 @@
-import type { Fetch, FetchInit } from "../connect.ts";
+import type { Fetch, FetchInit } from "../fetch.ts";
 import { initFor } from "../node.ts";
 
 /** The runtime's fetch, as the packages take it. */

@@ -1,5 +1,6 @@
 import { AllAttemptsFailed } from "./all-attempts-failed.ts";
 import { type ArrayAnswer, BatchRefused, sendArray, sendOneByOne, smallerBatch } from "./batch-exchange.ts";
+import type { CallDeps } from "./call-deps.ts";
 import type { Exchange, ItemAnswer } from "./exchange.ts";
 import { callError, networkOffline } from "./failure-answer.ts";
 import { brokenAnswer, RpcFault } from "./faults.ts";
@@ -8,7 +9,7 @@ import type { NetworkPool } from "./network.ts";
 import type { RpcAnswer, RpcCall, RpcItem, RpcOutcome } from "./port.ts";
 import { Race, type RaceResult, type RpcAttempt } from "./race.ts";
 import { safetyOf, safetyOfAll } from "./sends.ts";
-import { type CallDeps, membersFor, settleSend } from "./single.ts";
+import { membersFor, settleSend } from "./single.ts";
 
 /** Items of one batch at the upstreams of its network (docs/rpc.md). Throws as `single` does. */
 export async function batch(

@@ -1,6 +1,6 @@
 import type { TimerClock } from "../../telemetry/timer-clock.ts";
 import { utf8Text } from "../../wire/index.ts";
-import type { Fetch } from "../connect.ts";
+import type { Fetch } from "../fetch.ts";
 import { sendItem } from "./exchange.ts";
 import type { RpcMember } from "./member.ts";
 

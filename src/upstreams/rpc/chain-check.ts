@@ -1,6 +1,6 @@
 import type { RpcNetwork } from "../../catalog/rpc/types.ts";
 import type { TimerClock } from "../../telemetry/timer-clock.ts";
-import type { Fetch } from "../connect.ts";
+import type { Fetch } from "../fetch.ts";
 import { blockNumberOf, callForJson } from "./call-for-json.ts";
 import type { RpcMember } from "./member.ts";
 import type { ReportedHeads } from "./network-heads.ts";

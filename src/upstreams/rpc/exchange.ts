@@ -1,6 +1,6 @@
 import type { RpcMethod } from "../../catalog/rpc/types.ts";
 import { skipWhitespace } from "../../wire/index.ts";
-import type { Fetch } from "../connect.ts";
+import type { Fetch } from "../fetch.ts";
 import { type Body, bodyOf, smallBody } from "./body.ts";
 import { brokenAnswer, faultOfConnection, faultOfError, faultOfStatus, RpcFault } from "./faults.ts";
 import { LargeAnswer, MAX_TAIL } from "./large-answer.ts";

@@ -1,11 +1,11 @@
 import type { RpcNetwork } from "../../catalog/rpc/types.ts";
-import type { Fetch } from "../connect.ts";
+import type { Fetch } from "../fetch.ts";
+import type { CallDeps } from "./call-deps.ts";
 import { sendItem } from "./exchange.ts";
 import { RpcFault } from "./faults.ts";
 import type { NetworkPool } from "./network.ts";
 import type { RpcLookUp } from "./port.ts";
 import type { RpcAttempt } from "./race.ts";
-import type { CallDeps } from "./single.ts";
 
 const NULL = 0x6e;
 /** How long one upstream may take to say whether it knows a transaction. */

@@ -2,7 +2,7 @@ import type { RpcUpstreamConfig } from "../../config/schema.ts";
 import type { FairQueue } from "../../fairness/index.ts";
 import { CallCounts } from "../call-counts.ts";
 import { callSlots, resizeCallSlots } from "../call-slots.ts";
-import type { FetchInit } from "../connect.ts";
+import type { FetchInit } from "../fetch.ts";
 import { Health } from "../health.ts";
 import type { Member } from "../health-monitor.ts";
 import { initFor, lowerCasedNames } from "../node.ts";

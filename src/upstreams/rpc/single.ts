@@ -1,10 +1,9 @@
-import type { TimerClock } from "../../telemetry/timer-clock.ts";
-import type { Fetch } from "../connect.ts";
 import { AllAttemptsFailed } from "./all-attempts-failed.ts";
 import { answerStream } from "./answer-stream.ts";
+import type { CallDeps } from "./call-deps.ts";
 import { type ItemAnswer, sendItem } from "./exchange.ts";
 import { agreedError, callError, networkOffline } from "./failure-answer.ts";
-import type { FaultLog } from "./fault-log.ts";
+
 import { RpcFault } from "./faults.ts";
 import { LargeAnswer } from "./large-answer.ts";
 import { knowsTransaction } from "./look-up.ts";
@@ -12,16 +11,6 @@ import type { CallKind, NetworkPool } from "./network.ts";
 import type { RpcAnswer, RpcCall, RpcItem, RpcOutcome, RpcStream } from "./port.ts";
 import { Race, type RpcAttempt } from "./race.ts";
 import { hashAsResult, meaningAfterAccepted, safetyOf } from "./sends.ts";
-
-/** What calls work with. */
-export interface CallDeps {
-	readonly fetch: Fetch;
-	readonly clock: TimerClock;
-	readonly faults: FaultLog;
-	/** How long a call may take in all, in milliseconds. */
-	readonly rpcMs: number;
-	readonly rpcSlowMs: number;
-}
 
 export function callKind({ method }: RpcItem): CallKind {
 	if (method.slow) return "slow";

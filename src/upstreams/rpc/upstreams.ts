@@ -4,10 +4,11 @@ import type { Config, RpcConfig, RpcUpstreamConfig } from "../../config/schema.t
 import type { Log } from "../../telemetry/log.ts";
 import { systemTimerClock, type TimerClock } from "../../telemetry/timer-clock.ts";
 import type { CallCounts } from "../call-counts.ts";
-import type { Fetch } from "../connect.ts";
+import type { Fetch } from "../fetch.ts";
 import type { HealthState } from "../health.ts";
 import { NO_SECRETS, type SecretMask } from "../secret-mask.ts";
 import { batch } from "./batch.ts";
+import type { CallDeps } from "./call-deps.ts";
 import { checkChain, readHeads } from "./chain-check.ts";
 import { FaultLog } from "./fault-log.ts";
 import type { RpcHeads } from "./head-port.ts";
@@ -17,7 +18,7 @@ import { type ChainState, memberOf, type RpcMember, serverOf } from "./member.ts
 import { type FinalityListener, type NetworkDeps, NetworkPool } from "./network.ts";
 import type { RpcUpstreams } from "./port.ts";
 import { publicEndpoints } from "./public-endpoints.ts";
-import { type CallDeps, single } from "./single.ts";
+import { single } from "./single.ts";
 
 export type RpcTimeouts = Pick<Config["timeouts"], "rpcMs" | "rpcSlowMs">;
 

@@ -1,5 +1,5 @@
 import type { JsonBounds } from "../../wire/index.ts";
-import type { Fetch } from "../connect.ts";
+import type { Fetch } from "../fetch.ts";
 import { initFor } from "../node.ts";
 import { parsedAnswer } from "../parsed-answer.ts";
 import { SecretMask } from "../secret-mask.ts";

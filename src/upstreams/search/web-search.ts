@@ -1,7 +1,7 @@
 import type { Config } from "../../config/index.ts";
 import type { Log } from "../../telemetry/log.ts";
 import { systemTimerClock, type TimerClock } from "../../telemetry/timer-clock.ts";
-import type { Fetch } from "../connect.ts";
+import type { Fetch } from "../fetch.ts";
 import {
 	type SearchAnswer,
 	SearchFault,

@@ -6,9 +6,9 @@
  */
 import type { ProviderName } from "../../../config/providers.ts";
 import { readWhole } from "../../chat/whole-answer.ts";
-import type { Fetch, FetchInit } from "../../connect.ts";
 import { errorBody } from "../../error-text.ts";
 import { brokenAnswer, failureOfAnswer } from "../../failures.ts";
+import type { Fetch, FetchInit } from "../../fetch.ts";
 import { initFor } from "../../node.ts";
 import type { ProviderUpstream } from "../provider-upstream.ts";
 

@@ -1,8 +1,8 @@
 import type { SpeechModelV4CallOptions } from "@ai-sdk/provider";
 import type { AudioFormatName } from "../../../catalog/types.ts";
 import { nextTurn } from "../../../wire/index.ts";
-import type { Fetch } from "../../connect.ts";
 import { upstreamOffline } from "../../failures.ts";
+import type { Fetch } from "../../fetch.ts";
 import { packageFailure } from "../chat/package-failure.ts";
 import { loadProvider } from "../load-provider.ts";
 import type { ProviderUpstream } from "../provider-upstream.ts";

@@ -1,6 +1,6 @@
 import type { TranscriptionModelV4Result } from "@ai-sdk/provider";
-import type { Fetch } from "../../connect.ts";
 import { brokenAnswer, upstreamOffline, upstreamTimedOut } from "../../failures.ts";
+import type { Fetch } from "../../fetch.ts";
 import { packageFailure } from "../chat/package-failure.ts";
 import { checkedAnswers } from "../checked-answer.ts";
 import { loadProvider } from "../load-provider.ts";

@@ -3,8 +3,8 @@ import type { LanguageModelV4CallOptions, LanguageModelV4Prompt, SharedV4Warning
 import type { TextModel } from "../../../catalog/types.ts";
 import { isRecord } from "../../../schema/is-record.ts";
 import type { Log } from "../../../telemetry/log.ts";
-import type { Fetch } from "../../connect.ts";
 import { upstreamOffline } from "../../failures.ts";
+import type { Fetch } from "../../fetch.ts";
 import type { PublicFetch } from "../../public-fetch/port.ts";
 import { checkedAnswers } from "../checked-answer.ts";
 import { loadProvider } from "../load-provider.ts";

@@ -1,9 +1,10 @@
 import type { ProviderName } from "../../../config/providers.ts";
 import { base64String, decodeBase64Over, inTurns, LongStrings, PICTURE_BOUNDS } from "../../../wire/index.ts";
 import { readWhole } from "../../chat/whole-answer.ts";
-import { cancelBody, type Fetch, isGood } from "../../connect.ts";
+import { cancelBody, isGood } from "../../connect.ts";
 import { errorBody } from "../../error-text.ts";
 import { brokenAnswer } from "../../failures.ts";
+import type { Fetch } from "../../fetch.ts";
 import { isPicture } from "../../images/is-picture.ts";
 import { type ImageAttempt, MAX_ANSWER_BYTES, MAX_PICTURE_BYTES } from "../../images/port.ts";
 import { parsedAnswer } from "../../parsed-answer.ts";

@@ -1,0 +1,1 @@
+export type EngineState = "stopped" | "starting" | "ready" | "backing-off";

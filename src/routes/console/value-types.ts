@@ -1,0 +1,5 @@
+export type Instant = string;
+
+export type Day = string;
+
+export type Amount = string;

@@ -1,0 +1,4 @@
+/** True where a choice ends with it: some servers write an empty one into every chunk. */
+export function isFinishReason(reason: unknown): reason is string {
+	return typeof reason === "string" && reason !== "";
+}

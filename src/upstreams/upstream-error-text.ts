@@ -1,0 +1,8 @@
+export interface UpstreamErrorText {
+	readonly message: string;
+	readonly code: string;
+	readonly type: string;
+	readonly param: string | undefined;
+	/** A status that stands inside the body. */
+	readonly status: number | undefined;
+}
