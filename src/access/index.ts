@@ -1,7 +1,6 @@
 /**
- * Who is calling: Bearer keys (wallet sign-in has its place beside them), the keys of an account as their owner
- * makes, reads, changes and ends them, and accounts as the operator does. Keys are known by their sha256 only; this
- * room never holds money (what the operator moves the store books) and never stores a secret.
+ * Identifies callers: Bearer keys and wallet sign-in. It also manages the keys of an account for their owner, and accounts for
+ * the operator. Keys are stored only as sha256; this module holds no money (the store moves it) and stores no secrets.
  */
 export { type AccountPlace, AccountService } from "./accounts/account-service.ts";
 export {

@@ -1,10 +1,10 @@
 import type { Caller } from "../budgets/port.ts";
 import { ApiError } from "../errors/index.ts";
 
-/** What a route needs beyond any key: an ADMIN key, or one of the operator's account. */
+/** The right that a route requires: an ADMIN key, or one of the operator's account. */
 export type Right = "ADMIN" | "OPERATOR";
 
-/** What a request is about, for the rules of its key. `address` is asked only where a rule needs it. */
+/** What the rules of a key check in a request. `address` is called only if a rule needs it. */
 export interface RuleSubject {
 	readonly endpoint: string;
 	readonly right: Right | undefined;
@@ -13,8 +13,9 @@ export interface RuleSubject {
 }
 
 /**
- * Account, key type, endpoint and address rules (docs/api.md): throws API_ACCESS_DISABLED or
- * UNAUTHORIZED, naming the rule. The key's model rule comes later, when the model is known.
+ * Checks the account, key type, endpoint and address rules (docs/api.md). The key's model rule is checked later, when the model
+ * is known.
+ * @throws API_ACCESS_DISABLED or UNAUTHORIZED, naming the rule
  */
 export function checkRules(caller: Caller, subject: RuleSubject): void {
 	if (caller.account.disabled) throw new ApiError("API_ACCESS_DISABLED");
@@ -34,12 +35,15 @@ export function checkRules(caller: Caller, subject: RuleSubject): void {
 		throw new ApiError("UNAUTHORIZED", { message: "This key is restricted to other source addresses (rule: addresses)" });
 }
 
-/** Whether the key's model rule, if it has one, names a model. */
+/** Returns true if the key has no model rule or its rule names the model. */
 export function mayUseModel(caller: Caller, modelId: string): boolean {
 	return caller.key.restrictions?.models?.includes(modelId) ?? true;
 }
 
-/** The key's model rule: throws UNAUTHORIZED for a model that its list does not name. */
+/**
+ * Checks the key's model rule.
+ * @throws UNAUTHORIZED for a model that its list does not name
+ */
 export function checkModelRule(caller: Caller, modelId: string): void {
 	if (mayUseModel(caller, modelId)) return;
 	const models = caller.key.restrictions?.models ?? [];
@@ -49,7 +53,10 @@ export function checkModelRule(caller: Caller, modelId: string): void {
 	});
 }
 
-/** The key's network rule: throws UNAUTHORIZED for a chain that its list does not name. */
+/**
+ * Checks the key's network rule.
+ * @throws UNAUTHORIZED for a chain that its list does not name
+ */
 export function checkNetworkRule(caller: Caller, network: string): void {
 	const networks = caller.key.restrictions?.networks ?? null;
 	if (networks !== null && !networks.includes(network))

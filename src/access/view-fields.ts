@@ -1,6 +1,6 @@
 import Type from "typebox";
 
-/** What accounts and keys are shown by: members of their schemas, and instants as the API writes them. */
+/** Schema members that the views of accounts and keys share, and instants in the API's format. */
 export const nullable = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 export const instant = () => Type.String({ format: "date-time" });
 export const amount = (description?: string) =>

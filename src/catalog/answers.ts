@@ -1,7 +1,4 @@
-/**
- * Query and answer schemas of the catalog's routes (docs/models.md), for the routes to check with and
- * for the API document.
- */
+/** The query and answer schemas of the catalog's routes (docs/models.md), for validation and for the API document. */
 
 import Type from "typebox";
 import { named } from "../schema/named-schema.ts";
@@ -10,7 +7,7 @@ import { MODEL_TYPES } from "./types.ts";
 const beta = Type.Optional(Type.String({ description: "Of Anthropic's clients; no effect" }));
 const idOfPage = (description: string) => Type.Optional(Type.String({ minLength: 1, maxLength: 512, description }));
 
-/** Query of GET /models. Pages are those of Anthropic's clients. */
+/** The query of GET /models. Pagination follows Anthropic's clients. */
 export const ModelsQuerySchema = Type.Object({
 	type: Type.Optional(
 		Type.Enum([...MODEL_TYPES, "all", "code"], {
@@ -26,10 +23,10 @@ export const ModelsQuerySchema = Type.Object({
 	beta,
 });
 
-/** Query of GET /models/{id}. */
+/** The query of GET /models/{id}. */
 export const ModelQuerySchema = Type.Object({ beta });
 
-/** Query of GET /models/traits and GET /models/compatibility_mapping. */
+/** The query of GET /models/traits and GET /models/compatibility_mapping. */
 export const ModelTypeQuerySchema = Type.Object({ type: Type.Optional(Type.Enum([...MODEL_TYPES], { default: "text" })) });
 
 const DeprecationSchema = Type.Object({
@@ -49,7 +46,7 @@ const VoiceCloningSchema = Type.Object({
 
 const flag = Type.Optional(Type.Boolean());
 const amount = Type.Optional(Type.Number());
-/** Of music models. */
+/** The members of music models. */
 const musicMembers = {
 	supports_lyrics: flag,
 	lyrics_required: flag,
@@ -69,7 +66,7 @@ const musicMembers = {
 	lyrics_character_limit: amount,
 };
 
-/** One model. Which members `model_spec` has depends on its type. */
+/** The schema of one model. The members of `model_spec` depend on the model's type. */
 export const ModelSchema = named(
 	"Model",
 	Type.Object({
@@ -121,7 +118,7 @@ export const ModelListSchema = named(
 	}),
 );
 
-/** Answer of GET /models/traits and GET /models/compatibility_mapping. */
+/** The answer of GET /models/traits and GET /models/compatibility_mapping. */
 export const NameMapSchema = named(
 	"NameMap",
 	Type.Object({

@@ -1,4 +1,4 @@
-/** What the audio routes know of a model: the catalog's facts under what the operator wrote. */
+/** The properties of audio models: the catalog's data, overridden by the operator's settings. */
 import type { ModelEntry } from "../config/index.ts";
 import { picoPerUnit } from "../ledger/nano.ts";
 import type { MediaModelData, SpeechModelData } from "./data-schema.ts";
@@ -7,13 +7,15 @@ import type { SpeechProperties, TranscriptionProperties } from "./types.ts";
 
 const PRICE_UNIT_CHARACTERS = 1_000_000;
 const PRICE_UNIT_MS = 1_000;
-/** Where a model's own is not known. */
+/** The timestamps of models for which the data has none. */
 const TIMESTAMPS_BY_DEFAULT: Readonly<Record<string, TranscriptionProperties["timestamps"]>> = { "stt-xai-v1": "word" };
 
-/** Those of OpenAI's models, which other servers of its API take too. */
+/** The voices of OpenAI's models, which other servers of its API accept, too. */
 const OPENAI_VOICES = ["alloy", "ash", "ballad", "coral", "echo", "fable", "nova", "onyx", "sage", "shimmer", "verse"];
 
-/** Facts of a speech model; null where neither the catalog, the operator nor an upstream names it and its voices. */
+/**
+ * Returns the properties of a speech model; null if neither the catalog, the operator nor an upstream lists it and its voices.
+ */
 export function speechProperties(
 	entry: ModelEntry | undefined,
 	data: MediaModelData | undefined,

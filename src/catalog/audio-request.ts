@@ -1,4 +1,4 @@
-/** What the audio routes ask of the catalog: the model that a request means, and how often it may be asked. */
+/** Resolves the model of an audio request and its rate limit. */
 import type { RateLimit } from "../budgets/port.ts";
 import type { Config } from "../config/index.ts";
 import { ApiError } from "../errors/index.ts";
@@ -8,8 +8,8 @@ import type { Catalog } from "./catalog.ts";
 import type { ModelOf } from "./types.ts";
 
 /**
- * The model of a reference, id, trait or foreign name. Options in it mean nothing here.
- * @throws ApiError INVALID_MODEL for a name that is not known (these routes have a closed list), MODEL_REMOVED, MODEL_OFFLINE
+ * Resolves a model reference: an id, trait or compatibility name. Options in a suffix are ignored.
+ * @throws {ApiError} INVALID_MODEL for an unknown name (these routes have a closed list), MODEL_REMOVED, MODEL_OFFLINE
  */
 export function resolveAudioModel<T extends "tts" | "asr">(catalog: Catalog, ref: string, type: T, nowMs: number): ModelOf<T> {
 	try {
@@ -20,12 +20,12 @@ export function resolveAudioModel<T extends "tts" | "asr">(catalog: Catalog, ref
 	}
 }
 
-/** Requests a minute that an account has of each audio model. */
+/** Returns the requests per minute that an account may make to each audio model. */
 export function audioRateLimit(tier: AccountTier, limits: Config["limits"]): RateLimit {
 	return { requestsPerMinute: tier === "paid" ? limits.audioRequestsPerMinute : limits.audioPartnerRequestsPerMinute };
 }
 
-/** What so many units cost, in nano-USD: rounded half up, as the line of a charge is. */
+/** Returns the price of a number of units in nano-USD, rounded half up like the line of a charge. */
 export function unitsNano(units: number, price: PicoPrice): Nano {
 	return lineNano(units, price);
 }

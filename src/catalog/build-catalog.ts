@@ -12,16 +12,16 @@ import { type ServedFeatures, textCapabilities, textPrices, textSpec } from "./t
 import { assignMappings, assignTraits, type NameMaps } from "./traits.ts";
 import type { Deprecation, Model } from "./types.ts";
 
-/** What OpenAI-compatible servers use where a request names none. */
+/** The default temperature of OpenAI-compatible servers. */
 const PROTOCOL_TEMPERATURE = 1;
 const PROTOCOL_TOP_P = 1;
-/** Unix seconds: `created` of a model of which nobody tells it. It stays the same over rebuilds. */
+/** Unix seconds: `created` of a model without a known date. It does not change when the catalog is rebuilt. */
 const STARTED_AT = Math.floor(performance.timeOrigin / 1000);
 
 /**
- * Builds the catalog from the configuration, the data files and what upstreams list, in this precedence.
- * Cheap enough to run at each change: some hundred models take a few milliseconds.
- * @throws CatalogError where the configuration contradicts itself or the data files.
+ * Builds the catalog from the configuration, the data files and the upstreams' lists, in this precedence. It runs at each
+ * change: some hundred models take a few milliseconds.
+ * @throws {CatalogError} if the configuration contradicts itself or the data files
  */
 export function buildCatalog(inputs: CatalogSources): Catalog {
 	const { config, data, wallMs = Date.now } = inputs;
@@ -81,14 +81,14 @@ function checkImage({ id, type }: Draft, image: NonNullable<ModelEntry["image"]>
 		throw configError(id, "image.defaultQuality", "is none of the model's qualities");
 }
 
-/** Traits that the model holds, and those that it claims while another of the same claim holds them. */
+/** Returns the traits of a model, including those that it claims while another claimant holds them. */
 function traitsOf(draft: Draft, maps: NameMaps): string[] {
 	const map = maps.get(draft.type) ?? new Map<string, string>();
 	const held = [...map].flatMap(([trait, id]) => (id === draft.id ? [trait] : []));
 	return [...new Set([...held, ...(draft.entry?.traits ?? [])])];
 }
 
-/** The highest of the upstreams that may serve: whichever does, the model is not sold for less. */
+/** Returns the highest multiplier of the upstreams that may serve, so that the price covers each of them. */
 function priceMultiplier(targets: Draft["targets"], config: Config): number {
 	const multipliers = targets.map(({ upstream }) => config.upstreams[upstream]?.priceMultiplier ?? 1);
 	return multipliers.length === 0 ? 1 : Math.max(...multipliers);
@@ -116,7 +116,7 @@ function modelOf(draft: Draft, traits: readonly string[], config: Config, isPriv
 		description: entry?.description ?? data?.description ?? "",
 		modelSource: entry?.modelSource ?? data?.source ?? "",
 		offline: base.offline,
-		// Beyond the operator's network prompts go without the caller's identity: `user` is never forwarded.
+		// Beyond the operator's network, prompts are sent without the caller's identity: `user` is never forwarded.
 		privacy:
 			entry?.privacy ?? data?.privacy ?? (targets.every(({ upstream }) => isPrivate.has(upstream)) ? "private" : "anonymized"),
 		betaModel: data?.beta ?? false,
@@ -187,7 +187,7 @@ function modelOf(draft: Draft, traits: readonly string[], config: Config, isPriv
 
 function servedFeatures(targets: Draft["targets"], { web, upstreams }: Config): ServedFeatures {
 	const all = (holds: (upstream: string) => boolean) => targets.length > 0 && targets.every(({ upstream }) => holds(upstream));
-	// A provider's package tells it no keys.
+	// Providers' packages receive no attestation keys.
 	const attestation = (name: string) => (upstreams[name]?.provider === undefined ? upstreams[name]?.attestation : undefined);
 	return {
 		webSearch: web.search.order.some((name) => web.search[name] !== undefined),
@@ -197,7 +197,10 @@ function servedFeatures(targets: Draft["targets"], { web, upstreams }: Config): 
 	};
 }
 
-/** What every target can take. The built-in engine takes no more than it was set to, whatever the weights allow. */
+/**
+ * Returns the context that every target accepts. The built-in engine accepts no more than its setting, whatever the weights
+ * allow.
+ */
 function contextTokens(
 	{ entry, data, listings, targets, ...draft }: Extract<Draft, { type: "text" }>,
 	config: Config,
@@ -213,7 +216,7 @@ function smallest({ listings }: Pick<Draft, "listings">, member: "contextTokens"
 	return told.length > 0 ? Math.min(...told) : null;
 }
 
-/** Upstreams on this machine or on a private network: prompts that go there stay with the operator. */
+/** Returns the upstreams on this machine or on a private network, whose prompts stay with the operator. */
 function privateUpstreams(config: Config): Set<string> {
 	const own = Object.entries(config.upstreams).filter(([, { url }]) => isPrivateAddress(url));
 	return new Set([EMBEDDED, ...own.map(([name]) => name)]);

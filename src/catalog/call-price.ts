@@ -1,6 +1,6 @@
 import { type PicoPrice, picoPerUnit } from "../ledger/nano.ts";
 
-/** The price of one call in pico-USD, from the configuration's USD; rounded half up to a pico-USD. */
+/** Returns the price of one call in pico-USD from the configured USD, rounded half up. */
 export function callPrice(usd: number): PicoPrice {
 	return picoPerUnit(usd, 1);
 }

@@ -1,6 +1,6 @@
 /**
- * A fault in what the catalog is made of: a data file, or the sections of the configuration that speak of
- * models. The start stops with it; a reload keeps the old catalog and tells it.
+ * An error in the catalog's sources: a data file, or the model sections of the configuration. It stops a start; a reload keeps
+ * the old catalog and reports it.
  */
 export class CatalogError extends Error {
 	override readonly name = "CatalogError";

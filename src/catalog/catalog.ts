@@ -5,12 +5,12 @@ import type { ServiceParameters } from "./service-parameters.ts";
 import type { NameMaps } from "./traits.ts";
 import { MODEL_TYPES, type Model, type ModelOf, type ModelType } from "./types.ts";
 
-/** A model reference put to its model. */
+/** A model reference and its model. */
 export interface Resolution<T extends ModelType> {
 	readonly model: ModelOf<T>;
-	/** Options from the reference's suffix; the body's win over them. */
+	/** Options from the reference's suffix; options in the body override them. */
 	readonly suffix: ServiceParameters;
-	/** The retired id that was asked for, where its replacement answers. */
+	/** The retired id in the request, if its replacement answers. */
 	readonly remappedFrom?: string;
 }
 
@@ -18,21 +18,23 @@ export interface CatalogDeps {
 	readonly models: readonly Model[];
 	readonly traits: NameMaps;
 	readonly mappings: NameMaps;
-	/** Models of the data files that are not shown: id -> type. */
+	/** Hidden models of the data files: id -> type. */
 	readonly unlisted: ReadonlyMap<string, ModelType>;
 	readonly warnings: readonly string[];
 	readonly wallMs: () => number;
 }
 
-/** A chain of retired models is followed this far. */
+/** The most replacements that are followed from a retired model. */
 const MAX_REPLACEMENTS = 8;
-/** Stripped from a name that is not known with it (docs/models.md). */
+/** Removed from the front of a name that is unknown with it (docs/models.md). */
 const NAME_PREFIX = "service-";
 const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({});
 
-/** The models of this service at one moment. Immutable: a change of the configuration or of an upstream builds a new one. */
+/**
+ * The models of this service at one moment. It is immutable: a change of the configuration or of an upstream builds a new one.
+ */
 export class Catalog {
-	/** What the configuration names and is not there now: for the log and `doctor`. */
+	/** Names in the configuration that do not exist now, for the log and `doctor`. */
 	readonly warnings: readonly string[];
 	readonly #byId: ReadonlyMap<string, Model>;
 	readonly #byType: ReadonlyMap<ModelType | "all" | "code", readonly Model[]>;
@@ -58,33 +60,33 @@ export class Catalog {
 		this.#wallMs = deps.wallMs;
 	}
 
-	/** Models of a type (`all`: every type; `code`: text models made for code), newest first, without removed ones. */
+	/** Returns the models of a type, newest first, without removed ones. `all`: every type; `code`: text models made for code. */
 	list(type: ModelType | "all" | "code"): readonly Model[] {
 		const models = this.#byType.get(type) ?? [];
 		return this.#notices.size === 0 ? models : models.filter((model) => !this.#isRemoved(model, this.#wallMs()));
 	}
 
-	/** A model by its exact id; undefined where it is unknown or removed. */
+	/** Returns a model by its exact id; undefined if it is unknown or removed. */
 	get(id: string): Model | undefined {
 		const model = this.#byId.get(id);
 		return model && !this.#isRemoved(model, this.#wallMs()) ? model : undefined;
 	}
 
-	/** trait -> model id. A removed model's traits stand at its replacement. */
+	/** Maps traits to model ids. The traits of a removed model pass to its replacement. */
 	traits(type: ModelType): Record<string, string> {
 		return this.#shownNames(this.#traits, type);
 	}
 
-	/** Foreign name -> model id. */
+	/** Maps compatibility names to model ids. */
 	compatibilityMapping(type: ModelType): Record<string, string> {
 		return this.#shownNames(this.#mappings, type);
 	}
 
 	/**
-	 * The model that a request means, and the options of its suffix (docs/models.md). The whole text is
-	 * tried as id, trait and compatibility name before anything is split off. Costs a few map look-ups.
-	 * @throws ApiError MODEL_NOT_FOUND, INVALID_MODEL (another type), INVALID_REQUEST (bad suffix),
-	 * MODEL_REMOVED, MODEL_OFFLINE
+	 * Resolves a model reference and the options of its suffix (docs/models.md). The whole text is tried as id, trait and
+	 * compatibility name before a suffix is split off. Costs a few map look-ups.
+	 * @throws {ApiError} MODEL_NOT_FOUND, INVALID_MODEL (another type), INVALID_REQUEST (bad suffix), MODEL_REMOVED,
+	 * MODEL_OFFLINE
 	 */
 	resolve<T extends ModelType>(ref: string, type: T, nowMs = this.#wallMs()): Resolution<T> {
 		if (ref.length > MAX_MODEL_REF) throw unknownModel(ref, type);
@@ -104,14 +106,14 @@ export class Catalog {
 		throw unknownModel(split?.name ?? ref, type);
 	}
 
-	/** True for a model that is known and not shown, because nothing serves it. */
+	/** Returns true for a known model that is hidden because nothing serves it. */
 	isUnlisted(id: string, type: ModelType): boolean {
 		return this.#unlisted.get(id) === type;
 	}
 
 	/**
-	 * A model that a route is made for, by its id.
-	 * @throws ApiError MODEL_OFFLINE, also where it is hidden or not shown
+	 * Returns, by its id, a model that belongs to a route.
+	 * @throws {ApiError} MODEL_OFFLINE, also if the model is hidden
 	 */
 	own<T extends ModelType>(id: string, type: T, nowMs = this.#wallMs()): ModelOf<T> {
 		if (!this.#byId.has(id)) throw offline(id, bringUnlisted(id));
@@ -119,8 +121,8 @@ export class Catalog {
 	}
 
 	/**
-	 * Headers that warn of a model's end, from `startsAt` on; empty for others (docs/api.md). `remappedFrom`: the retired
-	 * model in whose place this one answers: its end is told.
+	 * Returns headers that warn of a model's end, from `startsAt` on; empty for other models (docs/api.md). If `remappedFrom`
+	 * names a retired model, the headers report its end.
 	 */
 	deprecationHeaders(model: Model, nowMs = this.#wallMs(), remappedFrom?: string): Readonly<Record<string, string>> {
 		if (this.#notices.size === 0) return NO_HEADERS;
@@ -129,7 +131,7 @@ export class Catalog {
 		return nowMs < notice.removesAtMs ? notice.headers : notice.headersAfter;
 	}
 
-	/** Id (not removed), trait, compatibility name, removed id: in this order. */
+	/** Looks a name up in this order: id (not removed), trait, compatibility name, removed id. */
 	#find<T extends ModelType>(name: string, type: T, nowMs: number): ModelOf<T> | undefined {
 		const exact = this.#typed(name, type);
 		if (exact && !this.#isRemoved(exact, nowMs)) return exact;
@@ -156,7 +158,7 @@ export class Catalog {
 		return model === asked ? { model, suffix } : { model, suffix, remappedFrom: asked.id };
 	}
 
-	/** The model itself, or what replaces it after its removal; undefined where nothing does. */
+	/** Returns the model, or its replacement after its removal; undefined if there is none. */
 	#live<T extends ModelType>(model: ModelOf<T>, type: T, nowMs: number): ModelOf<T> | undefined {
 		let current: ModelOf<T> | undefined = model;
 		for (let hops = 0; current && hops <= MAX_REPLACEMENTS; hops++) {
@@ -199,7 +201,7 @@ interface DeprecationNotice {
 	readonly startsAtMs: number;
 	readonly removesAtMs: number;
 	readonly headers: Readonly<Record<string, string>>;
-	/** From its removal on. */
+	/** The headers from the removal on. */
 	readonly headersAfter: Readonly<Record<string, string>>;
 }
 
@@ -232,7 +234,7 @@ function unknownModel(name: string, type: ModelType): ApiError {
 	return new ApiError("MODEL_NOT_FOUND", { message, param: "model" });
 }
 
-/** A caller's text, short enough for a message and a log line. */
+/** Shortens a caller's text for a message or log line. */
 function quoted(text: string): string {
 	return JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}...` : text);
 }

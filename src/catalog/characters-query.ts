@@ -4,7 +4,7 @@ const Several = (maxLength: number, description: string) =>
 	Type.Optional(Type.Array(Type.String({ maxLength }), { maxItems: 20, description }));
 const YesNo = (description: string) => Type.Optional(Type.Enum(["true", "false"], { description }));
 
-/** Query of GET /characters (docs/models.md). */
+/** The query of GET /characters (docs/models.md). */
 export const CharactersQuerySchema = Type.Object({
 	search: Type.Optional(Type.String({ maxLength: 200, description: "In name, description and tags; #tag looks for a tag" })),
 	categories: Several(100, "Any of these categories; repeated or separated by commas"),
@@ -21,7 +21,7 @@ export const CharactersQuerySchema = Type.Object({
 	sortOrder: Type.Optional(Type.Enum(["asc", "desc"], { default: "desc" })),
 });
 
-/** Query of GET /characters/{slug}/reviews. */
+/** The query of GET /characters/{slug}/reviews. */
 export const ReviewsQuerySchema = Type.Object({
 	page: Type.Optional(Type.Integer({ minimum: 1, default: 1 })),
 	pageSize: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20 })),

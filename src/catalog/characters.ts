@@ -4,10 +4,10 @@ import type { CharactersQuery } from "./characters-query.ts";
 import type { CharacterData } from "./data-schema.ts";
 import type { Character, CharacterReview } from "./types.ts";
 
-/** A character with what is not shown of it. */
+/** A character with its hidden members. */
 export interface CharacterEntry {
 	readonly character: Character;
-	/** The system prompt: goes before the caller's messages, never into an answer. */
+	/** The system prompt: it precedes the caller's messages, and is never part of an answer. */
 	readonly prompt: string;
 	readonly categories: readonly string[];
 	/** Newest first. */
@@ -15,14 +15,14 @@ export interface CharacterEntry {
 }
 
 const NO_STATS = { averageRating: 0, imports: 0, ratingCount: 0, ratingSum: 0 };
-/** A rating says something from this many votes on (docs/models.md). */
+/** A rating counts from this many votes on (docs/models.md). */
 const ENOUGH_RATINGS = 5;
 const RECENT_MS = 30 * 86_400_000;
 
 type Rank = (entry: CharacterEntry, nowMs: number) => readonly number[];
 type SortKey = NonNullable<CharactersQuery["sortBy"]> | "unset";
 
-/** Higher ranks stand first; later numbers decide between equals. */
+/** Higher ranks come first; later numbers break ties. */
 const RANKS: Readonly<Record<SortKey, Rank>> = {
 	unset: ({ character }) => [Number(character.featured), character.stats.imports],
 	featured: ({ character }) => [Number(character.featured), character.stats.imports],
@@ -38,17 +38,20 @@ const RANKS: Readonly<Record<SortKey, Rank>> = {
 	ratingCount: ({ character }) => [character.stats.ratingCount],
 };
 
-/** The characters of this service at one moment. Immutable, like the catalog that it was built on. */
+/** The characters of this service at one moment. It is immutable, like the catalog on which it was built. */
 export class Characters {
 	readonly #bySlug: ReadonlyMap<string, CharacterEntry>;
 
-	/** @param catalog tells the model behind a trait that a character names. */
+	/** @param catalog resolves a trait that a character names to its model */
 	constructor(data: readonly CharacterData[], catalog: Pick<Catalog, "traits">) {
 		const traits = catalog.traits("text");
 		this.#bySlug = new Map(data.map((one) => [one.slug, entryOf(one, traits)]));
 	}
 
-	/** @throws ApiError CHARACTER_NOT_FOUND */
+	/**
+	 * Returns a character.
+	 * @throws {ApiError} CHARACTER_NOT_FOUND
+	 */
 	get(slug: string): CharacterEntry {
 		const entry = this.#bySlug.get(slug);
 		if (entry) return entry;
@@ -58,7 +61,7 @@ export class Characters {
 		});
 	}
 
-	/** One page of the characters that a query asks for (docs/models.md). */
+	/** Returns one page of the characters that match a query (docs/models.md). */
 	search(query: CharactersQuery, nowMs = Date.now()): Character[] {
 		const matches = matcher(query);
 		const rank = RANKS[query.sortBy ?? "unset"];
@@ -127,7 +130,7 @@ function compare(a: readonly number[], b: readonly number[]): number {
 	return 0;
 }
 
-/** All filters of a query together: any value of one parameter, every parameter. */
+/** Returns a filter that requires every parameter of a query; one value of a list is enough. */
 function matcher(query: CharactersQuery): (entry: CharacterEntry) => boolean {
 	const text = query.search === undefined ? undefined : textMatcher(query.search);
 	const categories = anyOf(query.categories);
@@ -140,7 +143,7 @@ function matcher(query: CharactersQuery): (entry: CharacterEntry) => boolean {
 		(!models || models.has(character.modelId)) &&
 		(query.isAdult === undefined || String(character.adult) === query.isAdult) &&
 		(query.isWebEnabled === undefined || String(character.webEnabled) === query.isWebEnabled) &&
-		// No model here is kept for a paid plan.
+		// No model of this service is reserved for a paid plan.
 		query.isPro !== "true";
 }
 
@@ -149,7 +152,7 @@ function anyOf(values: readonly string[] | undefined): ((value: string) => boole
 	return wanted && ((value) => wanted.has(value.toLowerCase()));
 }
 
-/** `#tag` looks for a tag, other text in name, description and tags; case does not matter. */
+/** Returns a case-insensitive filter: `#tag` matches tags, other text matches name, description and tags. */
 function textMatcher(search: string): (character: Character) => boolean {
 	const text = search.trim().toLowerCase();
 	if (text.startsWith("#")) return ({ tags }) => tags.some((tag) => tag.toLowerCase() === text.slice(1));

@@ -3,13 +3,16 @@ import type { Issue } from "../errors/index.ts";
 import { pathText } from "../schema/index.ts";
 import { CatalogError } from "./catalog-error.ts";
 
-/** A schema made ready to check a data file with. */
+/** A compiled schema of a data file. */
 export interface Check<T> {
 	check(value: unknown): value is T;
 	issues(value: unknown): Issue[];
 }
 
-/** @throws CatalogError where the file cannot be read or is not JSON. */
+/**
+ * Reads a JSON file.
+ * @throws {CatalogError} if it cannot be read or is not JSON
+ */
 export function readJson(file: string): unknown {
 	let text: string;
 	try {
@@ -25,8 +28,8 @@ export function readJson(file: string): unknown {
 }
 
 /**
- * The value, narrowed by the check. `at` is where it stands in the file.
- * @throws CatalogError with the first path at fault and what is expected there.
+ * Returns the value, narrowed by the check. `at` is its path in the file.
+ * @throws {CatalogError} with the first invalid path and the expectation
  */
 export function checked<T>(file: string, check: Check<T>, value: unknown, at: readonly (string | number)[] = []): T {
 	if (check.check(value)) return value;

@@ -1,6 +1,6 @@
 /**
- * The schemas of the catalog's data files (`catalog/*.json`). They are this program's own form of the facts;
- * `text-model.ts` and `media-model.ts` turn them into what GET /models answers.
+ * The schemas of the catalog's data files (`catalog/*.json`), in this program's own format. `text-model.ts` and
+ * `media-model.ts` convert them to the answer of GET /models.
  */
 
 import Type, { type Static } from "typebox";
@@ -15,7 +15,7 @@ const Instant = Type.String({ pattern: "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{
 
 const shared = {
 	id: Id,
-	/** Shown without any configuration. */
+	/** The model is listed without any configuration. */
 	listed: Type.Boolean(),
 	name: Type.String({ minLength: 1 }),
 	description: Type.Optional(Type.String()),
@@ -61,9 +61,9 @@ const TextModelDataSchema = closed({
 	maxCompletionTokens: Type.Optional(Type.Integer({ minimum: 1 })),
 	temperature: Type.Number({ minimum: 0, maximum: 2 }),
 	topP: Type.Number({ minimum: 0, maximum: 1 }),
-	/** It writes its thoughts into its text: `inline` between both tags, `opened` without the first. */
+	/** The model writes its thoughts into its text: `inline` between both tags, `opened` without the first. */
 	thinkBlocks: Type.Optional(Type.Enum(["inline", "opened"])),
-	/** `repair`: answers to a response_format are checked here; absent: its upstream sees to it. */
+	/** `repair`: the gateway checks answers to a response_format; absent: the upstream does. */
 	responseFormat: Type.Optional(Type.Enum(["native", "repair"])),
 	capabilities: TextCapabilitiesDataSchema,
 	/** USD per 1,000,000 tokens. */
@@ -102,7 +102,7 @@ const SpeechModelDataSchema = closed({
 const TranscriptionModelDataSchema = closed({
 	...shared,
 	type: Type.Literal("asr"),
-	/** What `timestamps: true` gives; absent where that is not known. */
+	/** The granularity of `timestamps: true`; absent if it is not known. */
 	timestamps: Type.Optional(Type.Enum(["word", "segment", "none"])),
 	price: closed({ perAudioSecond: Usd }),
 });
@@ -158,7 +158,7 @@ const ImageModelDataSchema = closed({
 const EditModelDataSchema = closed({
 	...shared,
 	type: Type.Literal("inpaint"),
-	/** What runs it here; absent: only an upstream can. */
+	/** The engine that runs it here; absent: only an upstream can. */
 	engine: Type.Optional(Type.Literal("embedded")),
 	constraints: closed({
 		aspectRatios: Names,
@@ -179,7 +179,7 @@ const EditModelDataSchema = closed({
 const UpscaleModelDataSchema = closed({
 	...shared,
 	type: Type.Literal("upscale"),
-	/** What runs it here; absent: only an upstream can. */
+	/** The engine that runs it here; absent: only an upstream can. */
 	engine: Type.Optional(Type.Literal("embedded")),
 	constraints: closed({
 		scales: Type.Array(Type.Integer({ minimum: 1 })),
@@ -195,7 +195,7 @@ const UpscaleModelDataSchema = closed({
 const MusicModelDataSchema = closed({
 	...shared,
 	type: Type.Literal("music"),
-	/** Absent where nothing is known about the model but its price. */
+	/** Absent if only the model's price is known. */
 	features: Type.Optional(
 		closed({
 			lyrics: Type.Boolean(),
@@ -247,7 +247,7 @@ const VideoModelDataSchema = closed({
 	}),
 });
 
-/** One schema per model type: a fault is told for the type that the entry names. */
+/** One schema per model type, so that an error names the expectation of the entry's type. */
 export const MODEL_DATA_SCHEMAS = {
 	text: TextModelDataSchema,
 	tts: SpeechModelDataSchema,
@@ -311,10 +311,10 @@ const CharacterDataSchema = closed({
 	tags: Type.Array(Type.String({ minLength: 1, maxLength: 100 })),
 	createdAt: Instant,
 	updatedAt: Instant,
-	/** Absent: what the reviews say. */
+	/** Absent: calculated from the reviews. */
 	stats: Type.Optional(Stars),
 	reviews: Type.Optional(Type.Array(CharacterReviewDataSchema)),
-	/** The system prompt. Never shown. */
+	/** The system prompt, which is never shown. */
 	prompt: Type.String({ minLength: 1 }),
 });
 

@@ -4,14 +4,14 @@ import { listedKind } from "./listed-kind.ts";
 import { contextOfProps, propsPath, type RoutedModel, routedModels } from "./llama-router.ts";
 import type { DiscoveredModel, TextCapabilities } from "./types.ts";
 
-/** Why an upstream's list could not be had. */
+/** Why an upstream's list could not be read. */
 export type DiscoveryFault = "unreachable" | "timeout" | "status" | "too-large" | "not-json" | "not-a-list";
 
-/** An upstream did not answer GET /models with a list. Its text holds no secret. */
+/** An upstream did not answer GET /models with a list. The message contains no secrets. */
 export class DiscoveryError extends Error {
 	override readonly name = "DiscoveryError";
 	readonly fault: DiscoveryFault;
-	/** Of HTTP; null where the fault is another. */
+	/** The HTTP status; null for other faults. */
 	readonly status: number | null;
 
 	constructor(fault: DiscoveryFault, message: string, cause?: unknown, status: number | null = null) {
@@ -25,21 +25,21 @@ export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 export interface DiscoverOptions {
 	readonly fetch?: Fetch;
-	/** For the list; the same again for all questions about context lengths together. Default 10 s. */
+	/** Limit for the list; all requests for context lengths together have the same limit again. Default 10 s. */
 	readonly timeoutMs?: number;
-	/** Of one answer. Default 8 MiB. */
+	/** Limit for one answer. Default 8 MiB. */
 	readonly maxBytes?: number;
 	readonly signal?: AbortSignal;
 }
 
 const MAX_MODELS = 5_000;
 const MAX_ID_LENGTH = 512;
-/** Models that a server of several is asked about one by one. */
+/** The most models of a server for which details are requested one by one. */
 const MAX_SHOWN = 200;
 const SHOWN_AT_ONCE = 4;
-/** 2096: what passes it is no time in seconds. */
+/** In the year 2096: larger numbers are not a time in seconds. */
 const LAST_SECOND = 4_000_000_000;
-/** Where servers tell a model's context in their list: LM Studio, vLLM, OpenRouter, Groq. */
+/** The list members with a model's context length in LM Studio, vLLM, OpenRouter and Groq. */
 const CONTEXT_MEMBERS = [
 	"loaded_context_length",
 	"max_model_len",
@@ -49,9 +49,9 @@ const CONTEXT_MEMBERS = [
 ] as const;
 
 /**
- * The models that an upstream lists, with their context length where its dialect tells it (docs/models.md).
- * Entries without a usable id, and second ones of an id, are passed over.
- * @throws DiscoveryError where there is no list. That a context length cannot be had is no error.
+ * Returns the models that an upstream lists, with their context length if its dialect reports it (docs/models.md). Entries
+ * without a usable id and duplicates are skipped.
+ * @throws {DiscoveryError} if there is no list; a missing context length is no error
  */
 export async function discoverModels(upstream: UpstreamConfig, options: DiscoverOptions = {}): Promise<DiscoveredModel[]> {
 	const api = apiOf(upstream, options);
@@ -67,7 +67,7 @@ export async function discoverModels(upstream: UpstreamConfig, options: Discover
 	return api.deadline(asked).catch(notTold(models));
 }
 
-/** What a server does not tell is no fault of its list. */
+/** Keeps the list if the server reports no details. */
 function notTold(models: DiscoveredModel[]): (error: unknown) => DiscoveredModel[] {
 	return (error) => {
 		if (error instanceof DiscoveryError) return models;
@@ -76,13 +76,16 @@ function notTold(models: DiscoveredModel[]): (error: unknown) => DiscoveredModel
 }
 
 interface UpstreamApi {
-	/** An address below the API's base (`/v1`). */
+	/** Returns an address below the API's base (`/v1`). */
 	url(path: string): string;
-	/** An address of the server itself. */
+	/** Returns an address of the server itself. */
 	rootUrl(path: string): string;
-	/** @throws DiscoveryError */
+	/**
+	 * Fetches and parses JSON.
+	 * @throws {DiscoveryError}
+	 */
 	json(url: string, init: RequestInit, signal: AbortSignal): Promise<unknown>;
-	/** Runs work that ends with the time limit or with the caller's signal. */
+	/** Runs work that the time limit or the caller's signal aborts. */
 	deadline<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T>;
 }
 
@@ -183,7 +186,7 @@ function parsed(text: string, what: string): unknown {
 	}
 }
 
-/** Who owns a model, as servers of one's own say it of all that they list. Ollama's `library` is that of its registry. */
+/** The `owned_by` that each kind of local server gives its models. Ollama's `library` is the owner in its registry. */
 const OWNERS: Readonly<Record<string, UpstreamConfig["dialect"]>> = {
 	llamacpp: "llama.cpp",
 	vllm: "vllm",
@@ -192,7 +195,7 @@ const OWNERS: Readonly<Record<string, UpstreamConfig["dialect"]>> = {
 	"organization-owner": "lmstudio",
 };
 
-/** The server that a list tells by itself, whatever its port and the configuration say; null: none that we know. */
+/** Returns the kind of server that a list reveals, whatever its port and the configuration say; null if it is unknown. */
 function serverOf(list: unknown): UpstreamConfig["dialect"] | null {
 	const items = isRecord(list) && Array.isArray(list.data) ? (list.data as unknown[]) : [];
 	for (const item of items) {
@@ -202,10 +205,10 @@ function serverOf(list: unknown): UpstreamConfig["dialect"] | null {
 	return null;
 }
 
-/** `{data: [...]}` of OpenAI; some servers answer `{models: [...]}` or the bare array. */
+/** Reads `{data: [...]}` as of OpenAI; some servers answer `{models: [...]}` or the bare array. */
 function modelsOf(body: unknown, url: string): DiscoveredModel[] {
 	const items = Array.isArray(body) ? body : isRecord(body) ? ("data" in body ? body.data : body.models) : undefined;
-	// An empty Ollama answers `data: null`.
+	// Ollama without models answers `data: null`.
 	if (items === null) return [];
 	if (!Array.isArray(items))
 		throw new DiscoveryError("not-a-list", `GET ${withoutSecrets(url)} answered JSON without a list of models`);
@@ -235,7 +238,7 @@ function modelOf(item: Record<string, unknown>): DiscoveredModel | undefined {
 	};
 }
 
-/** Names travel in headers, logs and addresses: no control characters, no bounds passed. */
+/** Returns true for an id without control characters and within the length limit: ids appear in headers, logs and addresses. */
 function isUsableId(id: string): boolean {
 	if (id.trim() === "" || id.length > MAX_ID_LENGTH) return false;
 	for (let index = 0; index < id.length; index++) {
@@ -264,10 +267,10 @@ async function withContext(
 	return models;
 }
 
-/** Voices of one server: more are no list of voices. */
+/** A longer list of voices of one server is not accepted. */
 const MAX_VOICES = 1_000;
 
-/** Speech models: GET /audio/voices, of servers that have it (Kokoro-FastAPI, Speaches). */
+/** Adds the voices of GET /audio/voices to speech models, if the server has it (Kokoro-FastAPI, Speaches). */
 async function withVoices(models: DiscoveredModel[], api: UpstreamApi, signal: AbortSignal): Promise<DiscoveredModel[]> {
 	if (!models.some(({ type }) => type === "tts")) return models;
 	const told = await api.json(api.url("/audio/voices"), {}, signal).catch(() => undefined);
@@ -280,7 +283,7 @@ async function withVoices(models: DiscoveredModel[], api: UpstreamApi, signal: A
 	return models.map((model) => (model.type === "tts" ? { ...model, voices: names } : model));
 }
 
-/** llama.cpp: GET /props tells the context of one slot of the one model that the server runs. */
+/** Adds the context of one slot from llama.cpp's GET /props, for a server with one model. */
 async function withLlamaProps(models: DiscoveredModel[], api: UpstreamApi, signal: AbortSignal): Promise<DiscoveredModel[]> {
 	if (models.length !== 1) return models;
 	const props = await api.json(api.rootUrl("/props"), {}, signal);
@@ -288,7 +291,10 @@ async function withLlamaProps(models: DiscoveredModel[], api: UpstreamApi, signa
 	return models.map((model) => ({ ...model, contextTokens: context ?? model.contextTokens }));
 }
 
-/** llama.cpp with several models: each that runs is asked for, the others are as their list tells them. None is loaded by it. */
+/**
+ * Adds the context of each running model of llama.cpp in router mode; the others keep the list's value. No request loads a
+ * model.
+ */
 async function withRoutedProps(
 	models: DiscoveredModel[],
 	routed: ReadonlyMap<string, RoutedModel>,
@@ -305,7 +311,7 @@ async function withRoutedProps(
 	});
 }
 
-/** Some questions at a time, about the first models of a list; what was learned before the time limit stays. */
+/** Requests details of the first models of a list, a few at a time; results before the time limit count. */
 async function askedEach(
 	models: readonly DiscoveredModel[],
 	signal: AbortSignal,
@@ -323,7 +329,7 @@ async function askedEach(
 	return told;
 }
 
-/** LM Studio: its own list beside the OpenAI one tells kind and context. */
+/** Adds kind and context from LM Studio's own list. */
 async function withStudioList(models: DiscoveredModel[], api: UpstreamApi, signal: AbortSignal): Promise<DiscoveredModel[]> {
 	const url = api.rootUrl("/api/v0/models");
 	const told = new Map(modelsOf(await api.json(url, {}, signal), url).map((model) => [model.id, model]));
@@ -333,7 +339,7 @@ async function withStudioList(models: DiscoveredModel[], api: UpstreamApi, signa
 	});
 }
 
-/** Ollama: POST /api/show for each model. */
+/** Adds details from Ollama's POST /api/show for each model. */
 async function withOllamaShow(models: DiscoveredModel[], api: UpstreamApi, signal: AbortSignal): Promise<DiscoveredModel[]> {
 	const loaded = await loadedByOllama(api, signal);
 	return askedEach(models, signal, async (model) => {
@@ -344,7 +350,7 @@ async function withOllamaShow(models: DiscoveredModel[], api: UpstreamApi, signa
 	});
 }
 
-/** GET /api/ps: the context with which each model runs that is loaded now. */
+/** Returns the context of each loaded model from GET /api/ps. */
 async function loadedByOllama(api: UpstreamApi, signal: AbortSignal): Promise<ReadonlyMap<unknown, unknown>> {
 	const told = await api.json(api.rootUrl("/api/ps"), {}, signal).catch(() => undefined);
 	const running = isRecord(told) && Array.isArray(told.models) ? (told.models as unknown[]) : [];
@@ -352,8 +358,8 @@ async function loadedByOllama(api: UpstreamApi, signal: AbortSignal): Promise<Re
 }
 
 /**
- * `num_ctx` of the model's file is what the server runs it with. Without it the server decides when it loads the model, by
- * its own setting; until then it is what the weights were made for.
+ * Ollama runs the model with the `num_ctx` of its file. Without it the server chooses the context when it loads the model;
+ * until then this is the maximum of the weights.
  */
 function withOllamaDetails(model: DiscoveredModel, details: Record<string, unknown>, loaded: unknown): DiscoveredModel {
 	const { parameters, model_info: facts, capabilities } = details;
@@ -369,7 +375,7 @@ function withOllamaDetails(model: DiscoveredModel, details: Record<string, unkno
 	};
 }
 
-/** Ollama names what a model can do; what it does not name it cannot. */
+/** Ollama lists a model's capabilities; unlisted ones are absent. */
 function abilitiesOf(told: readonly unknown[]): Partial<TextCapabilities> {
 	const thinks = told.includes("thinking");
 	return {

@@ -4,26 +4,26 @@ import type { DiscoveredModel } from "./types.ts";
 
 export interface DiscoveryOptions {
 	readonly upstreams: Readonly<Record<string, UpstreamConfig>>;
-	/** How often an upstream that is down is asked again (`models.discoverEveryMs`). */
+	/** The interval at which an unreachable upstream is queried again (`models.discoverEveryMs`). */
 	readonly retryMs: number;
-	/** How often one that answers is asked again. Default 5 minutes. */
+	/** The interval at which a reachable upstream is queried again. Default 5 minutes. */
 	readonly refreshMs?: number;
-	/** Of one list. Default 10 s. */
+	/** Limit for one list. Default 10 s. */
 	readonly timeoutMs?: number;
 	readonly fetch?: Fetch;
 	/** Milliseconds; default `Date.now`. */
 	readonly wallMs?: () => number;
-	/** An upstream's list is known now, or differs from before. Must not throw. */
+	/** Called when an upstream's list is first known or changes. It must not throw. */
 	readonly onChange?: (upstream: string) => void;
-	/** An upstream stopped answering, or failed in another way than before. */
+	/** Called when an upstream stops answering, or fails in a new way. */
 	readonly onFault?: (upstream: string, error: DiscoveryError) => void;
 }
 
-/** What is known of one upstream's list. */
+/** The state of one upstream's list. */
 export interface DiscoveryStatus {
 	readonly state: "asking" | "up" | "down";
 	readonly models: readonly DiscoveredModel[] | null;
-	/** When its list was last had, in milliseconds. */
+	/** When its list was last read, in milliseconds. */
 	readonly listedAtMs: number | null;
 	readonly error: DiscoveryError | null;
 }
@@ -38,8 +38,8 @@ interface Watched {
 const FIRST: DiscoveryStatus = { state: "asking", models: null, listedAtMs: null, error: null };
 
 /**
- * Keeps the model lists of the upstreams that are to be discovered. A list that was had once stays while its
- * upstream is down. Its timers keep no process alive.
+ * Keeps the model lists of discovered upstreams up to date. The last list stays while its upstream is down. Its timers keep no
+ * process alive.
  */
 export class Discovery {
 	readonly #watched: ReadonlyMap<string, Watched>;
@@ -54,18 +54,18 @@ export class Discovery {
 		);
 	}
 
-	/** Asks every upstream now and from then on again and again. Resolves when each has answered or failed once. */
+	/** Queries every upstream now and periodically. Resolves when each has answered or failed once. */
 	async start(): Promise<void> {
 		await this.refresh();
 	}
 
-	/** Asks every upstream (or one) now; a question that is under way is joined. Never rejects. */
+	/** Queries every upstream (or one) now, and joins a running query. It never rejects. */
 	async refresh(upstream?: string): Promise<void> {
 		const names = upstream === undefined ? [...this.#watched.keys()] : [upstream];
 		await Promise.all(names.map((name) => this.#ask(name)));
 	}
 
-	/** Upstream name -> its last good list. Upstreams that were never heard are not in it. */
+	/** Maps upstream names to their last valid list. Upstreams that never answered are missing. */
 	lists(): Map<string, readonly DiscoveredModel[]> {
 		return new Map([...this.#watched].flatMap(([name, { status }]) => (status.models ? [[name, status.models]] : [])));
 	}
@@ -74,7 +74,7 @@ export class Discovery {
 		return this.#watched.get(upstream)?.status;
 	}
 
-	/** Ends questions and timers. Nothing is emitted afterwards. */
+	/** Aborts queries and timers. No events follow. */
 	async stop(): Promise<void> {
 		this.#stopped.abort();
 		for (const watched of this.#watched.values()) if (watched.timer) clearTimeout(watched.timer);
@@ -131,7 +131,7 @@ export class Discovery {
 	}
 }
 
-/** Some servers stamp each answer with the present second: the first `created` of a model stays. */
+/** Keeps the first `created` of a model, because some servers send the current second in each answer. */
 function withFirstCreated(
 	told: readonly DiscoveredModel[],
 	before: readonly DiscoveredModel[],

@@ -1,6 +1,6 @@
 /**
- * Which models there are, and who serves each: the first half of building a catalog. Precedence:
- * configuration, then data files, then what upstreams list (docs/models.md).
+ * The first half of building a catalog: which models exist, and which upstreams serve each. Precedence: configuration, then
+ * data files, then upstreams' lists (docs/models.md).
  */
 
 import type { Config, ModelEntry } from "../config/index.ts";
@@ -11,23 +11,23 @@ import type { Listing } from "./listing.ts";
 import type { CatalogData } from "./load-data.ts";
 import type { DiscoveredModel, ModelTarget, ModelType } from "./types.ts";
 
-/** The name of the built-in engines among upstreams. */
+/** The name of the built-in engines as an upstream. */
 export const EMBEDDED = "embedded";
 
 export interface CatalogSources {
 	readonly data: CatalogData;
 	readonly config: Config;
-	/** Upstream name -> what it lists. An upstream without an entry was never heard: its list is unknown. */
+	/** Upstream name -> its list. An upstream without an entry never answered: its list is unknown. */
 	readonly discovered: ReadonlyMap<string, readonly DiscoveredModel[]>;
-	/** True where the built-in chat engine can run on this machine. */
+	/** True if the built-in chat engine can run on this machine. */
 	readonly embeddedAvailable: boolean;
-	/** True where the built-in speech engine can run on this machine. Default: false. */
+	/** True if the built-in speech engine can run on this machine. Default: false. */
 	readonly speechAvailable?: boolean;
-	/** True where pictures can be edited and enlarged on this machine. Default: false. */
+	/** True if images can be edited and enlarged on this machine. Default: false. */
 	readonly imagesAvailable?: boolean;
-	/** True where the built-in embedding engine can run on this machine. Default: false. */
+	/** True if the built-in embedding engine can run on this machine. Default: false. */
 	readonly embeddingsAvailable?: boolean;
-	/** Types that this version has routes for; models of other types are offline. Default: all but music and video. */
+	/** Types for which this version has routes; models of other types are offline. Default: all but music and video. */
 	readonly servedTypes?: ReadonlySet<ModelType>;
 	/** Milliseconds; default `Date.now`. */
 	readonly wallMs?: () => number;
@@ -41,7 +41,7 @@ interface DraftBase {
 	readonly offlineReason: string | undefined;
 }
 
-/** A model before its traits are known. */
+/** A model before its traits are assigned. */
 export type Draft =
 	| (DraftBase & { readonly type: "text"; readonly data: TextModelData | undefined })
 	| (DraftBase & { readonly type: Exclude<ModelType, "text">; readonly data: MediaModelData | undefined });
@@ -56,7 +56,7 @@ const DEFAULT_SERVED: ReadonlySet<ModelType> = new Set<ModelType>([
 	"upscale",
 ]);
 
-/** The models to show, in order: configured, then brought along, then listed by upstreams. */
+/** Returns the models to show: configured ones, then those of the data files, then those that upstreams list. */
 export function draftModels(inputs: CatalogSources): Draft[] {
 	const { config, data } = inputs;
 	const known = new Map<string, ModelData>([...data.textModels, ...data.mediaModels].map((model) => [model.id, model]));
@@ -64,7 +64,7 @@ export function draftModels(inputs: CatalogSources): Draft[] {
 	const ids = new Set<string>(Object.keys(config.models.entries));
 	for (const model of known.values())
 		if (model.listed && !(isEmbedded(model) && !config.chat.embedded.enabled)) ids.add(model.id);
-	// An upstream that lists the name of a media model of the catalog may mean another of its kind: only the configuration maps those.
+	// An upstream's model with the name of a media model may be of another kind, so only the configuration maps such names.
 	const isChat = (id: string) => (known.get(id)?.type ?? "text") === "text";
 	for (const id of listings.keys()) if (isChat(id)) ids.add(id);
 	const drafts: Draft[] = [];
@@ -82,7 +82,7 @@ export function draftModels(inputs: CatalogSources): Draft[] {
 	return drafts;
 }
 
-/** What is told of one model, before anyone has decided who serves it. */
+/** The sources for one model, before its upstreams are chosen. */
 interface Candidate {
 	readonly id: string;
 	readonly type: ModelType;
@@ -100,12 +100,12 @@ function draftOf(inputs: CatalogSources, candidate: Candidate): Draft {
 	return { ...base, type, data: data && data.type !== "text" ? data : undefined };
 }
 
-/** The data files' word counts first, so that an entry which contradicts them is found. */
+/** Returns a model's type. The data files come first, so that an entry that contradicts them is found. */
 function typeOf(entry: ModelEntry | undefined, data: ModelData | undefined, listings: readonly Listing[]): ModelType {
 	return data?.type ?? entry?.type ?? (hasTextMembers(entry) ? "text" : listings[0]?.model.type) ?? "text";
 }
 
-/** Members of a configured model that only a text model has. */
+/** The members of a configured model that only text models have. */
 export const TEXT_ONLY = [
 	"price",
 	"contextTokens",
@@ -123,14 +123,14 @@ function hasTextMembers(entry: ModelEntry | undefined): boolean {
 	return entry?.cost?.output !== undefined || TEXT_ONLY.some((member) => entry?.[member] !== undefined);
 }
 
-/** A fault of `models.entries` in the configuration. */
+/** Returns an error in `models.entries` of the configuration. */
 export function configError(id: string, member: string, problem: string): CatalogError {
 	return new CatalogError("config", `models.entries.${id}.${member}`, problem);
 }
 
 /**
- * What each upstream lists, by id. What a configured entry maps under a name of its own is left out: it is
- * sold under that name and price only.
+ * Returns each upstream's listing by id. Names that a configured entry maps are left out: they are sold only under the entry's
+ * name and price.
  */
 function listingsById({ config, discovered }: CatalogSources): Map<string, Listing[]> {
 	const renamed = new Set<string>();
@@ -151,7 +151,7 @@ function listingsById({ config, discovered }: CatalogSources): Map<string, Listi
 	return byId;
 }
 
-/** What upstreams tell of the models that an entry maps, under whatever names they have there. */
+/** Returns the listings of the models that an entry maps, under the upstreams' names for them. */
 function mappedListings(
 	{ config, discovered }: CatalogSources,
 	id: string,
@@ -194,7 +194,10 @@ function targetsOf(inputs: CatalogSources, { id, type, entry, data, listings }: 
 	return targets;
 }
 
-/** With one upstream whose list is not known (down so far, or not asked), a configured model can only be meant for it. */
+/**
+ * Returns the only upstream whose list is unknown (down so far, or not queried): a configured model without another upstream
+ * must belong to it.
+ */
 function onlyUnlistedUpstream({ config, discovered }: CatalogSources): string | undefined {
 	const [only, ...others] = Object.entries(config.upstreams);
 	if (!only || others.length > 0) return undefined;
@@ -206,7 +209,7 @@ function isEmbedded(model: ModelData): boolean {
 	return model.type === "text" && model.engine === "embedded";
 }
 
-/** Whether a model of a type other than text is one that runs on this machine. */
+/** Returns a test for models of a type other than text that run on this machine. */
 function runsHere(type: ModelType): (model: ModelData) => boolean {
 	return (model) => model.type === type && model.type !== "text" && "engine" in model && model.engine === "embedded";
 }

@@ -1,11 +1,11 @@
-/** What the embeddings route knows of a model: the catalog's facts under what the operator wrote. */
+/** The properties of embedding models: the catalog's data, overridden by the operator's settings. */
 import type { ModelEntry } from "../config/index.ts";
 import { picoPerUnit } from "../ledger/nano.ts";
 import type { MediaModelData } from "./data-schema.ts";
 import { pricePair } from "./media-model.ts";
 import type { EmbeddingProperties } from "./types.ts";
 
-/** Prices are told for so many tokens. */
+/** Prices are per this many tokens. */
 const PRICE_UNIT_TOKENS = 1_000_000;
 
 export function embeddingProperties(entry: ModelEntry | undefined, data: MediaModelData | undefined): EmbeddingProperties {
@@ -19,7 +19,7 @@ export function embeddingProperties(entry: ModelEntry | undefined, data: MediaMo
 	};
 }
 
-/** The members of `model_spec` that the operator may have changed, or told alone. */
+/** Returns the members of `model_spec` that the operator may have set or changed. */
 export function ownEmbeddingSpec(facts: EmbeddingProperties): Record<string, unknown> {
 	// pico-USD per token is micro-USD per million.
 	const price = pricePair(facts.tokenPrice / 1_000_000);

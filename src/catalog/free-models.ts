@@ -5,23 +5,23 @@ import { EMBEDDED } from "./drafts.ts";
 import { isPrivateAddress } from "./private-host.ts";
 import type { ImagePrices, Model, ModelType } from "./types.ts";
 
-/** An upstream whose work is given away. */
+/** An upstream whose models are given away. */
 export interface FreeUpstream {
 	readonly upstream: string;
-	/** Models that are offered at price 0 and may be answered by it. */
+	/** The number of models at price 0 that it may serve. */
 	readonly models: number;
-	/** True where it may send the operator a bill: it wants a key, or is beyond the private network. */
+	/** True if it may charge the operator: it needs a key, or is beyond the private network. */
 	readonly billed: boolean;
 	/** One of the models. */
 	readonly example: Pick<Model, "id" | "type">;
 }
 
-/** Upstreams with models at price 0 that can be called now. */
+/** Returns upstreams with callable models at price 0. */
 export function freeUpstreams(catalog: Catalog, config: Config): FreeUpstream[] {
 	return freeModels(catalog.list("text"), config);
 }
 
-/** Upstreams with models of any type that can be called now, cost nothing, and of which nobody said so. */
+/** Returns upstreams with callable models of any type that are free although no setting says so. */
 export function unpricedUpstreams(catalog: Catalog, config: Config): FreeUpstream[] {
 	const { entries } = config.models;
 	const unpriced = catalog.list("all").filter(({ id }) => !Object.hasOwn(entries, id) || !hasPrice(entries[id] ?? {}));
@@ -44,13 +44,13 @@ function freeModels(models: readonly Model[], config: Config): FreeUpstream[] {
 	});
 }
 
-/** True where an entry names a price, be it 0. */
+/** Returns true if an entry sets a price, even 0. */
 function hasPrice({ price, speech, transcription, embedding, image }: Partial<ModelEntry>): boolean {
 	const named = [price, speech?.perMillionCharacters, transcription?.perAudioSecond, embedding?.perMillionTokens];
 	return [...named, image?.usd, image?.byResolution, image?.byQuality, image?.upscale].some((each) => each !== undefined);
 }
 
-/** True where a model of the type that can be called now has a request that costs nothing. */
+/** Returns true if a callable model of the type has a free request. */
 export function hasFreeModel(catalog: Catalog, type: ModelType): boolean {
 	return catalog.list(type).some((model) => !model.offline && isFree(model));
 }

@@ -1,4 +1,4 @@
-/** What the image routes know of a model: the catalog's facts under what the operator wrote. */
+/** The properties of image models: the catalog's data, overridden by the operator's settings. */
 import type { ModelEntry } from "../config/index.ts";
 import { type PicoPrice, pico } from "../ledger/nano.ts";
 import { callPrice } from "./call-price.ts";
@@ -7,13 +7,13 @@ import { pricePair } from "./media-model.ts";
 import type { ImagePrices, ImageProperties, ImageQuality, UpscaleProperties } from "./types.ts";
 
 const ALL_RATIOS = ["auto", "1:1", "3:2", "16:9", "21:9", "9:16", "2:3", "3:4", "4:5"];
-/** What the image routes take at most. */
+/** The longest prompt that the image routes accept. */
 const MAX_EDIT_PROMPT = 32_768;
 const MAX_GENERATE_PROMPT = 7_500;
 const DEFAULT_UPSCALE = { "2x": 0.02, "4x": 0.08 };
 const USD_PER_PICO = 1e-12;
 
-/** Facts of a model that edits or makes pictures. */
+/** Returns the properties of a model that edits or generates images. */
 export function imageProperties(
 	type: "inpaint" | "image",
 	entry: ModelEntry | undefined,
@@ -26,7 +26,7 @@ export function imageProperties(
 	const resolutions = own?.resolutions ?? known?.resolutions ?? [];
 	const qualities = own?.qualities ?? known?.qualities ?? [];
 	return {
-		// A known image model without ratios is sized in pixels.
+		// The size of a known image model without ratios is in pixels.
 		aspectRatios: own?.aspectRatios ?? known?.aspectRatios ?? (type === "image" ? [] : ALL_RATIOS),
 		defaultAspectRatio: image?.constraints.defaultAspectRatio ?? null,
 		resolutions,
@@ -46,7 +46,7 @@ function inside<T extends string>(value: T | undefined, list: readonly string[])
 	return value !== undefined && list.includes(value) ? value : undefined;
 }
 
-/** A price that the operator names takes the place of the catalog's, and of what the catalog adds to it. */
+/** Returns the prices of a model. A price of the operator replaces the catalog's with all its surcharges. */
 function imagePrices(
 	entry: ModelEntry | undefined,
 	edit: EditModelData | undefined,
@@ -72,8 +72,8 @@ function priced(usd: Readonly<Partial<Record<string, number>>>): Record<string, 
 }
 
 /**
- * What one picture costs: by quality where the model has that, else by resolution, else its only price. A tier that has
- * no price of its own costs what the dearest does.
+ * Returns the price of one image: by quality if the model has qualities, else by resolution, else its only price. A tier
+ * without a price costs the same as the most expensive one.
  */
 export function imagePrice(prices: ImagePrices, resolution: string, quality: ImageQuality | null): PicoPrice {
 	const byQuality = Object.entries(prices.byQuality);
@@ -94,7 +94,7 @@ export function upscaleProperties(entry: ModelEntry | undefined, data: MediaMode
 	return { x2: callPrice(usd["2x"]), x4: callPrice(usd["4x"]) };
 }
 
-/** The members of `model_spec` of an image or inpaint model that the operator wrote, or changed. */
+/** Returns the members of `model_spec` of an image or inpaint model that the operator set or changed. */
 export function ownImageSpec(type: "inpaint" | "image", facts: ImageProperties): Record<string, unknown> {
 	const { prices } = facts;
 	const pairs = (map: Readonly<Record<string, PicoPrice>>) =>

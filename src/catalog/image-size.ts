@@ -1,16 +1,16 @@
-/** Sizes of pictures: ratios by name, and what a resolution means in pixels. */
+/** Image sizes: ratios by name, and the pixels of a resolution. */
 
 export interface ImageSize {
 	readonly width: number;
 	readonly height: number;
 }
 
-/** Of every tier the area of a square. */
+/** The side of a square of each tier, which gives the tier's area. */
 const TIER_SIDES: Readonly<Record<string, number>> = { "1K": 1024, "2K": 2048, "4K": 4096 };
-/** What models work in. */
+/** Models work in steps of this many pixels. */
 const SIDE_STEP = 16;
 
-/** The ratio of a name like `16:9`; null for `auto` and what is none. */
+/** Returns the ratio of a name like `16:9`; null for `auto` and other texts. */
 export function ratioOf(name: string): ImageSize | null {
 	const found = /^(\d{1,3}):(\d{1,3})$/.exec(name);
 	if (found === null) return null;
@@ -18,7 +18,7 @@ export function ratioOf(name: string): ImageSize | null {
 	return width > 0 && height > 0 ? { width, height } : null;
 }
 
-/** The ratio among `names` that is nearest to a picture's, by how much would be cut off; null where none is named. */
+/** Returns the name of the ratio that is nearest to a picture's, by the area cut off; null if there is none. */
 export function nearestRatio(names: readonly string[], picture: ImageSize): string | null {
 	let nearest: string | null = null;
 	let least = Number.POSITIVE_INFINITY;
@@ -33,7 +33,7 @@ export function nearestRatio(names: readonly string[], picture: ImageSize): stri
 	return nearest;
 }
 
-/** Pixels of a resolution in a ratio: its area, each side a multiple of 16. An unknown resolution counts as 1K. */
+/** Returns the pixels of a resolution in a ratio: its area, each side a multiple of 16. An unknown resolution counts as 1K. */
 export function tierSize(resolution: string, ratio: ImageSize): ImageSize {
 	const side = TIER_SIDES[resolution] ?? 1024;
 	const stretch = Math.sqrt(ratio.width / ratio.height);
@@ -41,10 +41,10 @@ export function tierSize(resolution: string, ratio: ImageSize): ImageSize {
 	return { width: step(side * stretch), height: step(side / stretch) };
 }
 
-/** The largest size of a ratio with at most so many pixels. */
+/** Returns the largest size of a ratio with at most so many pixels. */
 export function largestSize(ratio: ImageSize, pixels: number): ImageSize {
 	const scale = Math.sqrt(pixels / (ratio.width * ratio.height));
-	// Of ratios like 3:2 a whole multiple, which is exact.
+	// For ratios like 3:2 a whole multiple is exact.
 	const exact = scale >= 8 ? Math.floor(scale) : scale;
 	return { width: Math.max(1, Math.floor(ratio.width * exact)), height: Math.max(1, Math.floor(ratio.height * exact)) };
 }

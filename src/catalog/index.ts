@@ -1,8 +1,7 @@
 /**
- * What can be called, and by which names: models, traits, compatibility names, suffixes, characters. Promises
- * that a catalog never changes once built, that looking a model up costs a few map reads, and that the prices
- * it shows are the integers that are charged. Never talks to an upstream but to ask for its list; never holds
- * a request up.
+ * The callable models and their names: traits, compatibility names, suffixes, characters. A catalog never changes once built, a
+ * look-up costs a few map reads, and the prices shown are the integers that are charged. It contacts upstreams only for their
+ * lists, and never delays a request.
  */
 export {
 	CharacterAnswerSchema,

@@ -1,9 +1,9 @@
-/** What kind of model an upstream lists: by what the server says of it, else by its id. */
+/** The kind of a model in an upstream's list: from the server's data, otherwise from the id. */
 import { isRecord } from "../schema/is-record.ts";
 
 export type ListedKind = "text" | "embedding" | "tts" | "image";
 
-/** Kinds of models that are not listed, as servers call them (LiteLLM's `mode` among them). */
+/** Kinds that are not listed, in the words of the servers (including LiteLLM's `mode`). */
 const OTHER_KINDS: ReadonlySet<string> = new Set([
 	"image_edit",
 	"audio",
@@ -27,7 +27,7 @@ const KINDS: ReadonlyMap<string, ListedKind> = new Map([
 	["image_generation", "image"],
 ]);
 
-/** Names of families that nothing here could call: parts of an id, between its separators. */
+/** Names of model families that no route can call: parts of an id, between its separators. */
 const OTHER_IDS = [
 	/(?:^|[-_/.:])(?:whisper|moderation|rerank(?:er)?|transcribe|parakeet|realtime|ocr)(?:[-_/.:\d]|$)/i,
 	/(?:^|[-_/.:])(?:imagine|sora|veo)(?:[-_/.:\d]|$)/i,
@@ -45,8 +45,8 @@ const EMBEDDING_IDS = [
 ];
 
 /**
- * The kind: `type` (LM Studio, Together AI), `mode` (LiteLLM), `model_type` (Xinference), what it puts out (OpenRouter).
- * null: a kind that is not listed, since nothing here could call it.
+ * Returns the kind from `type` (LM Studio, Together AI), `mode` (LiteLLM), `model_type` (Xinference) or the output modality
+ * (OpenRouter). null for a kind that no route can call.
  */
 export function listedKind(id: string, item: Readonly<Record<string, unknown>>, info: unknown): ListedKind | null {
 	for (const said of [item.type, item.mode, (info as { mode?: unknown } | undefined)?.mode, item.model_type]) {

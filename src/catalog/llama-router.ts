@@ -1,22 +1,22 @@
-/** Context lengths of llama.cpp in router mode, where one server has several models and loads them when they are asked for. */
+/** Context lengths of llama.cpp in router mode, in which one server loads several models on demand. */
 import { isRecord } from "../schema/is-record.ts";
 
-/** States in which `/props` tells of a model without loading it. */
+/** States in which `/props` reports on a model without loading it. */
 const RUNNING: ReadonlySet<unknown> = new Set(["loaded", "sleeping"]);
 
 const CONTEXT_FLAGS: ReadonlySet<unknown> = new Set(["-c", "-ctx", "--ctx-size"]);
 const SLOT_FLAGS: ReadonlySet<unknown> = new Set(["-np", "--parallel"]);
 const SHARED_FLAGS: ReadonlySet<unknown> = new Set(["-kvu", "--kv-unified"]);
 
-/** What a router's list says of a model. */
+/** A model in a router's list. */
 export interface RoutedModel {
-	/** It runs: its own `/props` tells its context. */
+	/** The model is running: its own `/props` reports its context. */
 	readonly isRunning: boolean;
-	/** What it runs with, or would run with, as its list or its command line tells it; null: not told. */
+	/** The context with which it runs or would run, from the list or its command line; null if it is not reported. */
 	readonly contextTokens: number | null;
 }
 
-/** The models of a router's list, by id; null where the list is of a server with one model. */
+/** Returns the models of a router's list by id; null if the list is of a server with one model. */
 export function routedModels(list: unknown): ReadonlyMap<string, RoutedModel> | null {
 	const items = isRecord(list) && Array.isArray(list.data) ? (list.data as unknown[]).filter(isRecord) : [];
 	const routed = items.flatMap(({ id, status, meta }): (readonly [string, RoutedModel])[] => {
@@ -28,18 +28,18 @@ export function routedModels(list: unknown): ReadonlyMap<string, RoutedModel> | 
 	return routed.length === 0 ? null : new Map(routed);
 }
 
-/** The address that tells of one model. A router of an older version has no `autoload`: only running models are asked for. */
+/** Returns the path that describes one model. Older routers have no `autoload`, so only running models are queried. */
 export function propsPath(id: string): string {
 	return `/props?model=${encodeURIComponent(id)}&autoload=false`;
 }
 
-/** `n_ctx` of what `/props` answers, which is that of one slot. */
+/** Returns `n_ctx` of a `/props` answer, which is that of one slot. */
 export function contextOfProps(props: unknown): number | null {
 	const settings = isRecord(props) ? props.default_generation_settings : undefined;
 	return isRecord(settings) ? count(settings.n_ctx) : null;
 }
 
-/** Slots share the context that the command line names, but for a unified cache, of which each may have all. */
+/** Returns the context of a command line. Slots share it, except with a unified cache, which each slot may use in full. */
 function contextOf(args: unknown): number | null {
 	if (!Array.isArray(args)) return null;
 	const list = args as unknown[];

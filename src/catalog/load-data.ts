@@ -14,7 +14,7 @@ import {
 } from "./data-schema.ts";
 import type { ModelType } from "./types.ts";
 
-/** What the data files say, checked. */
+/** The validated data files. */
 export interface CatalogData {
 	readonly textModels: readonly TextModelData[];
 	readonly mediaModels: readonly MediaModelData[];
@@ -39,8 +39,8 @@ const modelChecks: Readonly<Record<ModelType, Check<ModelData>>> = {
 };
 
 /**
- * Reads and checks the catalog's data files of one folder.
- * @throws CatalogError with the file, the path in it and what is expected.
+ * Reads and validates the catalog's data files of one folder.
+ * @throws {CatalogError} with the file, the path in it and the expectation
  */
 export function loadCatalogData(dir: string): CatalogData {
 	const types = new Map<string, ModelType>();
@@ -51,8 +51,8 @@ export function loadCatalogData(dir: string): CatalogData {
 }
 
 /**
- * Reads and checks one file of characters: the built-in one, or an operator's in its place.
- * @throws CatalogError with the file, the path in it and what is expected.
+ * Reads and validates one file of characters: the built-in one, or an operator's instead.
+ * @throws {CatalogError} with the file, the path in it and the expectation
  */
 export function loadCharacterData(file: string): readonly CharacterData[] {
 	const { characters } = checked(file, characterFile, readJson(file));
@@ -81,7 +81,7 @@ function readMediaModels(file: string, types: Map<string, ModelType>): MediaMode
 	});
 }
 
-/** Adds each model's type to `types`, which holds those of the files read before. */
+/** Adds each model's type to `types`, which has those of the files read before. */
 function readModels(file: string, types: Map<string, ModelType>): ModelData[] {
 	const { models } = checked(file, modelFile, readJson(file));
 	return models.map((listed, index) => {

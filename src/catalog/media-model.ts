@@ -1,7 +1,4 @@
-/**
- * What GET /models tells of the models that are not chat: docs/models.md
- * Prices stand as `{usd, diem}` pairs of equal numbers.
- */
+/** The answer of GET /models for models other than chat (docs/models.md). Prices are `{usd, diem}` pairs of equal numbers. */
 import type {
 	EditModelData,
 	EmbeddingModelData,
@@ -14,10 +11,10 @@ import type {
 } from "./data-schema.ts";
 import type { AudioFormatName, SpeechProperties, TranscriptionProperties } from "./types.ts";
 
-/** Every speech model is answered in each of them; the first is the default. */
+/** Every speech model supports each of these formats; the first is the default. */
 const AUDIO_FORMATS: readonly AudioFormatName[] = ["mp3", "opus", "aac", "flac", "wav", "pcm"];
 
-/** An amount as the API shows prices: one diem is one USD of use. */
+/** An amount in the API's price format: one diem is one USD of use. */
 export interface PricePair {
 	readonly usd: number;
 	readonly diem: number;
@@ -27,7 +24,7 @@ export function pricePair(usd: number): PricePair {
 	return { usd, diem: usd };
 }
 
-/** The members of `model_spec` of a speech model that the operator may have changed, or told alone. */
+/** Returns the members of `model_spec` of a speech model that the operator may have set or changed. */
 export function ownSpeechSpec(facts: SpeechProperties): Record<string, unknown> {
 	return {
 		voices: facts.voices,
@@ -46,13 +43,13 @@ export function ownSpeechSpec(facts: SpeechProperties): Record<string, unknown> 
 	};
 }
 
-/** The same of a transcription model. */
+/** Returns the same members of a transcription model. */
 export function ownTranscriptionSpec(facts: TranscriptionProperties): Record<string, unknown> {
 	// pico-USD per millisecond is nano-USD per second.
 	return { pricing: { per_audio_second: pricePair(facts.millisecondPrice / 1_000_000_000) } };
 }
 
-/** The members of `model_spec` that depend on the model's type. */
+/** Returns the members of `model_spec` that depend on the model's type. */
 export function mediaSpec(model: MediaModelData): Record<string, unknown> {
 	switch (model.type) {
 		case "tts":

@@ -1,10 +1,8 @@
-/**
- * The suffix of a model reference: `name:key=value&key=value` or `name:web` (docs/models.md).
- */
+/** The suffix of a model reference: `name:key=value&key=value` or `name:web` (docs/models.md). */
 import { ApiError } from "../errors/index.ts";
 import { type ServiceParameters, WEB_SEARCH_MODES } from "./service-parameters.ts";
 
-/** Longer references name nothing: ids are far shorter and a suffix has eleven short options. */
+/** Longer references are invalid: ids are far shorter, and a suffix has eleven short options. */
 export const MAX_MODEL_REF = 2048;
 
 export interface SplitModelRef {
@@ -38,9 +36,9 @@ const READERS: ReadonlyMap<string, { readonly read: Reader; readonly expected: s
 ]);
 
 /**
- * Splits at the last `:`, where what follows is `web` or has at least one pair with a known key.
- * @returns undefined where there is no such suffix: the whole text is a name then.
- * @throws ApiError INVALID_REQUEST for a bad value, and for an unknown key beside a known one.
+ * Splits at the last `:` that is followed by `web` or at least one pair with a known key.
+ * @returns undefined if there is no such suffix: the whole text is a name
+ * @throws {ApiError} INVALID_REQUEST for a bad value, and for an unknown key beside a known one
  */
 export function splitModelRef(ref: string): SplitModelRef | undefined {
 	const colon = ref.lastIndexOf(":");

@@ -1,6 +1,6 @@
 /**
- * `service_parameters`: options of this service beside the OpenAI ones, from the body or from the suffix of a
- * model reference (docs/chat.md).
+ * `service_parameters`: options of this service beside OpenAI's, from the body or from the suffix of a model reference
+ * (docs/chat.md).
  */
 
 import Type, { type Static } from "typebox";
@@ -11,7 +11,7 @@ export const WEB_SEARCH_MODES = ["off", "on", "auto"] as const;
 
 const flag = (fallback: boolean, description: string) => Type.Optional(Type.Boolean({ default: fallback, description }));
 
-/** Open: keys that are not known are ignored. */
+/** Unknown keys are ignored. */
 export const ServiceParametersSchema = Type.Object({
 	character_slug: Type.Optional(
 		Type.String({ minLength: 1, maxLength: 200, description: "A character of GET /characters whose prompt leads the chat" }),
@@ -48,7 +48,7 @@ export const SERVICE_PARAMETER_DEFAULTS: EffectiveServiceParameters = Object.fre
 	enable_x_search: false,
 });
 
-/** The options in force: the body wins over the suffix, the suffix over the defaults. Unknown keys have no effect. */
+/** Merges the options: the body overrides the suffix, the suffix overrides the defaults. Unknown keys have no effect. */
 export function mergeServiceParameters(
 	body: ServiceParameters | undefined,
 	suffix: ServiceParameters,
@@ -56,7 +56,7 @@ export function mergeServiceParameters(
 	return { ...SERVICE_PARAMETER_DEFAULTS, ...suffix, ...body };
 }
 
-/** What the service and the chosen model can do together. */
+/** The web features that the service and the chosen model both support. */
 export interface WebFeatures {
 	readonly webSearch: boolean;
 	readonly webScraping: boolean;
@@ -64,9 +64,9 @@ export interface WebFeatures {
 }
 
 /**
- * The options as they act where a feature is missing: `enable_web_search: "auto"` becomes off; a feature that
- * was asked for outright is refused (docs/chat.md).
- * @throws ApiError INVALID_REQUEST
+ * Returns the options within the supported features: `enable_web_search: "auto"` becomes off; an explicitly requested feature
+ * is refused (docs/chat.md).
+ * @throws {ApiError} INVALID_REQUEST
  */
 export function withinFeatures(options: EffectiveServiceParameters, features: WebFeatures): EffectiveServiceParameters {
 	if (options.enable_x_search && !features.xSearch) throw missing("enable_x_search", "X search");
@@ -85,7 +85,7 @@ function missing(option: keyof ServiceParameters, feature: string): ApiError {
 	});
 }
 
-/** A source that the answer rests on (docs/chat.md). */
+/** A source of the answer (docs/chat.md). */
 const CitationSchema = named(
 	"WebCitation",
 	Type.Object({
@@ -115,7 +115,7 @@ export const ServiceParametersEchoSchema = named(
 );
 export type ServiceParametersEcho = Static<typeof ServiceParametersEchoSchema>;
 
-/** The `service_parameters` member of an answer. `enable_x_search` is not part of it. */
+/** Returns the `service_parameters` member of an answer. `enable_x_search` is not part of it. */
 export function serviceParametersEcho(
 	options: EffectiveServiceParameters,
 	citations: readonly Citation[] = [],

@@ -4,7 +4,7 @@ import type { TextModelData } from "./data-schema.ts";
 import { type PricePair, pricePair } from "./media-model.ts";
 import type { TextCapabilities, TextPrices } from "./types.ts";
 
-/** Tokens that the prices of text models are for. */
+/** Prices of text models are per this many tokens. */
 const PRICE_UNIT_TOKENS = 1_000_000;
 
 const UNKNOWN_CAPABILITIES: TextCapabilities = {
@@ -25,20 +25,20 @@ const UNKNOWN_CAPABILITIES: TextCapabilities = {
 	supportsXSearch: false,
 };
 
-/** What the configuration can do for a text model, whatever the model's entry says. */
+/** The features that the configuration provides for a text model, independent of its entry. */
 export interface ServedFeatures {
-	/** A search provider is set up. */
+	/** A search provider is configured. */
 	readonly webSearch: boolean;
 	/** All upstreams of the model search X themselves. */
 	readonly xSearch: boolean;
-	/** All upstreams of the model prove what they run in; all of them take sealed conversations. */
+	/** All upstreams of the model prove their hardware and software; all of them accept sealed conversations. */
 	readonly attestation: boolean;
 	readonly sealed: boolean;
 }
 
 /**
- * Capabilities by precedence: configuration, then data file, then what upstreams tell, then unknown (docs/models.md). What is not served is no
- * capability.
+ * Returns the capabilities by precedence: configuration, data file, upstreams' lists, unknown (docs/models.md). Features that
+ * are not served are off.
  */
 export function textCapabilities(
 	entry: ModelEntry | undefined,
@@ -49,19 +49,19 @@ export function textCapabilities(
 	const merged = { ...UNKNOWN_CAPABILITIES, ...told, ...data?.capabilities, ...entry?.capabilities };
 	return {
 		...merged,
-		// A model that sees no image cannot see several.
+		// A model without vision cannot read several images.
 		...(merged.supportsVision === false && { supportsMultipleImages: false }),
 		supportsWebSearch: merged.supportsWebSearch && served.webSearch,
 		supportsXSearch: merged.supportsXSearch && served.xSearch,
-		// What is sealed is sealed for an attested key.
+		// Sealing needs an attested key.
 		supportsTeeAttestation: (merged.supportsTeeAttestation || merged.supportsE2EE) && served.attestation,
 		supportsE2EE: merged.supportsE2EE && served.sealed,
 	};
 }
 
 /**
- * Prices in pico-USD per token: the entry's, or its cost times the multiplier, or the data file's. A model that
- * nobody priced is free.
+ * Returns the prices in pico-USD per token: the entry's, its cost times the multiplier, or the data file's. A model without any
+ * is free.
  */
 export function textPrices(entry: ModelEntry | undefined, data: TextModelData | undefined, multiplier: number): TextPrices {
 	const { cost } = entry ?? {};
@@ -91,7 +91,7 @@ export function textPrices(entry: ModelEntry | undefined, data: TextModelData | 
 	};
 }
 
-/** What the type-dependent part of a text model's `model_spec` is made from. */
+/** The input of the type-dependent part of a text model's `model_spec`. */
 export interface TextSpecInput {
 	readonly contextTokens: number | null;
 	readonly maxCompletionTokens: number | null;
@@ -101,7 +101,7 @@ export interface TextSpecInput {
 	readonly topP: number;
 }
 
-/** The members of `model_spec` of a text model: docs/models.md */
+/** Returns the members of `model_spec` of a text model (docs/models.md). */
 export function textSpec(facts: TextSpecInput): Record<string, unknown> {
 	return {
 		...(facts.contextTokens !== null && { availableContextTokens: facts.contextTokens }),
@@ -112,7 +112,7 @@ export function textSpec(facts: TextSpecInput): Record<string, unknown> {
 	};
 }
 
-/** Unknown is shown as yes for what most chat servers pass on, as no for audio and video. */
+/** Shows an unknown capability as true if most chat servers have it, and as false for audio and video. */
 function shownCapabilities(capabilities: TextCapabilities): Record<string, unknown> {
 	const { reasoningEffortOptions, defaultReasoningEffort, maxImages, maxVideos } = capabilities;
 	const severalImages = capabilities.supportsMultipleImages ?? true;
@@ -141,7 +141,7 @@ function shownCapabilities(capabilities: TextCapabilities): Record<string, unkno
 	};
 }
 
-/** Shown from the integers that are charged, so that list and bill agree. */
+/** Shows the integers that are charged, so that list and bill agree. */
 function shownPrices(prices: TextPrices): Record<string, unknown> {
 	const { input, output, cacheInput, cacheWrite, extended } = prices;
 	return {

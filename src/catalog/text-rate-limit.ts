@@ -3,7 +3,7 @@ import type { Config } from "../config/index.ts";
 import type { AccountTier } from "../store/port.ts";
 import type { TextModel } from "./types.ts";
 
-/** Requests and tokens a minute that an account has of a text model: by the model's tier, or `limits.default`. */
+/** Returns the requests and tokens per minute that an account has of a text model: by the model's tier, or `limits.default`. */
 export function textRateLimit(model: Pick<TextModel, "tier">, accountTier: AccountTier, limits: Config["limits"]): RateLimit {
 	const tier = model.tier === undefined ? undefined : limits.tiers[model.tier];
 	if (tier === undefined) return limits.default;

@@ -4,14 +4,14 @@ import type { Draft } from "./drafts.ts";
 import type { CatalogData } from "./load-data.ts";
 import { MODEL_TYPES, type ModelType } from "./types.ts";
 
-/** Per type: trait (or foreign name) -> model id. */
+/** Per type: trait (or compatibility name) -> model id. */
 export type NameMaps = ReadonlyMap<ModelType, ReadonlyMap<string, string>>;
 
 /**
- * One model per trait. The configuration's `models.traits` wins, then `traits` of configured models in their
- * order, then the data files'. `default` of type text stays with the built-in model as long as that can run;
- * else it goes to the first configured model that is online, then to the first that an upstream lists.
- * A configured trait whose model is not there (yet) is told in `warnings` and left out.
+ * Assigns one model to each trait. The configuration's `models.traits` comes first, then `traits` of configured models in their
+ * order, then the data files. `default` of type text stays with the built-in model while that can run; otherwise it goes to the
+ * first configured model that is online, then to the first that an upstream lists. A configured trait whose model is missing is
+ * reported in `warnings` and left out.
  */
 export function assignTraits(drafts: readonly Draft[], config: Config, warnings: string[]): NameMaps {
 	const byId = new Map(drafts.map((draft) => [draft.id, draft]));
@@ -34,7 +34,10 @@ export function assignTraits(drafts: readonly Draft[], config: Config, warnings:
 	return maps;
 }
 
-/** Compatibility names: the data files', overridden by `models.mappings`. A target may be a model or a trait of the type. */
+/**
+ * Assigns compatibility names: the data files', overridden by `models.mappings`. A target may be a model or a trait of the
+ * type.
+ */
 export function assignMappings(
 	drafts: readonly Draft[],
 	traits: NameMaps,
@@ -68,8 +71,8 @@ function configuredMaps(
 }
 
 /**
- * A name that points at a model of another type is a fault where the configuration or the data files say so; an
- * upstream's list may change at any time, so what only it says is a warning.
+ * Checks the type of a name's target. A wrong type in the configuration or the data files is an error; in an upstream's list,
+ * which may change at any time, it is a warning.
  */
 function fits(draft: Draft | undefined, expected: ModelType, id: string, path: string, warnings: string[]): boolean {
 	if (draft?.type === expected) return true;

@@ -1,5 +1,5 @@
 /**
- * Models as the program uses them. Built by merging config > catalog data > discovered (docs/models.md).
+ * Models as the program uses them, merged in this precedence: configuration, catalog data, discovered lists (docs/models.md).
  */
 import type { PicoPrice } from "../ledger/nano.ts";
 
@@ -9,7 +9,10 @@ export type ModelType = (typeof MODEL_TYPES)[number];
 export const REASONING_EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
 export type ReasoningEffort = (typeof REASONING_EFFORTS)[number];
 
-/** Capabilities of a text model. `null`: unknown (a discovered model): shown as the spec says, never refused on. */
+/**
+ * Capabilities of a text model. `null`: unknown (a discovered model), shown as the documentation says and never a reason to
+ * refuse.
+ */
 export interface TextCapabilities {
 	readonly optimizedForCode: boolean;
 	readonly quantization: string;
@@ -47,7 +50,7 @@ export interface TextPrices {
 	};
 }
 
-/** One way to run a model: an upstream and the name that it knows the model by. */
+/** One way to run a model: an upstream and its name for the model. */
 export interface ModelTarget {
 	/** Name of the upstream in the config, or `embedded`. */
 	readonly upstream: string;
@@ -56,59 +59,59 @@ export interface ModelTarget {
 	readonly weight: number;
 	/** Lower goes first; default 0. */
 	readonly order: number;
-	/** Of speech: the model's voice -> the upstream's name for it; others go as they are. */
+	/** For speech: the model's voice -> the upstream's name for it; other voices are sent unchanged. */
 	readonly voices?: Readonly<Record<string, string>>;
-	/** Of speech: what the upstream makes; absent: all formats. */
+	/** For speech: the formats that the upstream makes; absent: all. */
 	readonly formats?: readonly AudioFormatName[];
-	/** Of images: what the upstream speaks; absent: OpenAI's protocol, or its provider's. */
+	/** For images: the upstream's protocol; absent: OpenAI's, or its provider's. */
 	readonly protocol?: "openai" | "comfyui";
-	/** Of images: sizes like `1024x1024` that the upstream makes; absent: any; empty: it is told none. */
+	/** For images: sizes like `1024x1024` that the upstream makes; absent: any; empty: none is sent. */
 	readonly sizes?: readonly string[];
-	/** Of images: how many input pictures the upstream takes; absent: what is known of its protocol. */
+	/** For images: the number of input images that the upstream accepts; absent: the default of its protocol. */
 	readonly pictures?: number;
-	/** Of images: what a provider or a workflow is told, by the upstream's own names (docs/images.md, Upstreams). */
+	/** For images: parameters for a provider or workflow, by the upstream's own names (docs/images.md, Upstreams). */
 	readonly parameters?: Readonly<Record<string, string | number | boolean>>;
-	/** Of ComfyUI: the file of the workflow, and the node whose pictures count; absent: any. */
+	/** For ComfyUI: the workflow file, and the node whose images count; absent: any. */
 	readonly workflow?: string;
 	readonly output?: string;
-	/** Of speech: how the upstream takes a sample; absent: it clones no voice. */
+	/** For speech: how the upstream receives a sample; absent: it does not clone voices. */
 	readonly cloning?: "ref_audio" | "voice_file" | "registered";
 }
 
 export type ImageQuality = "low" | "medium" | "high";
 
-/** Prices of pictures in pico-USD: of one, as its tiers say. */
+/** Prices of one image in pico-USD, by tier. */
 export interface ImagePrices {
-	/** Where the model has no tiers. */
+	/** The price if the model has no tiers. */
 	readonly base: PicoPrice;
-	/** By resolution; empty where it has none. */
+	/** By resolution; empty if it has none. */
 	readonly byResolution: Readonly<Record<string, PicoPrice>>;
-	/** By resolution, then quality; where there is any, it alone counts. */
+	/** By resolution, then quality; if there is any, only these count. */
 	readonly byQuality: Readonly<Record<string, Readonly<Record<string, PicoPrice>>>>;
-	/** What each input picture beyond `included` costs; null: nothing. */
+	/** The price of each input image beyond `included`; null: nothing. */
 	readonly extraImage: { readonly included: number; readonly each: PicoPrice } | null;
 }
 
-/** What a model that edits or makes pictures takes. */
+/** What a model that edits or generates images accepts. */
 export interface ImageProperties {
-	/** Like `16:9`, and `auto`; empty where sizes are in pixels. */
+	/** Ratios like `16:9`, and `auto`; empty if sizes are in pixels. */
 	readonly aspectRatios: readonly string[];
-	/** null: the first. */
+	/** null: the first ratio. */
 	readonly defaultAspectRatio: string | null;
-	/** Empty where it has no tiers. */
+	/** Empty if it has no tiers. */
 	readonly resolutions: readonly string[];
-	/** `1K` where it has no tiers. */
+	/** `1K` if it has no tiers. */
 	readonly defaultResolution: string;
-	/** Empty where it has none. */
+	/** Empty if it has none. */
 	readonly qualities: readonly ImageQuality[];
 	readonly defaultQuality: ImageQuality | null;
 	/** Unicode code points. */
 	readonly promptCharacterLimit: number;
-	/** False: it takes one picture. */
+	/** False: it accepts one image. */
 	readonly combinesImages: boolean;
-	/** null: it is not told. */
+	/** null: no number of steps is sent. */
 	readonly maxSteps: number | null;
-	/** Of widths and heights in pixels. */
+	/** Widths and heights in pixels are multiples of this. */
 	readonly sizeDivisor: number;
 	readonly prices: ImagePrices;
 }
@@ -137,12 +140,12 @@ interface ModelBase {
 	/** XS, S, M, L or another tier of the config; absent: `limits.default`. */
 	readonly tier?: string;
 	readonly targets: readonly ModelTarget[];
-	/** True where nothing that is configured or built in serves it. */
+	/** True if nothing that is configured or built in serves it. */
 	readonly offline: boolean;
-	/** Why it is offline and what brings it: for the caller of it, and for the operator. */
+	/** Why it is offline and what would change that, for its caller and for the operator. */
 	readonly offlineReason?: string;
 	readonly deprecation?: Deprecation;
-	/** The object that GET /models answers for it, built once. */
+	/** The object that GET /models returns for it, built once. */
 	readonly public: Readonly<Record<string, unknown>>;
 }
 
@@ -150,37 +153,39 @@ export interface TextModel extends ModelBase {
 	readonly type: "text";
 	readonly capabilities: TextCapabilities;
 	readonly prices: TextPrices;
-	/** null: unknown (a discovered model whose server does not tell). */
+	/** null: unknown (a discovered model whose server does not report it). */
 	readonly contextTokens: number | null;
 	readonly maxCompletionTokens: number | null;
-	/** It writes its thoughts into its text: `inline` between both tags, `opened` without the first; absent: it does not. */
+	/**
+	 * The model writes its thoughts into its text: `inline` between both tags, `opened` without the first; absent: it does not.
+	 */
 	readonly thinkBlocks?: "inline" | "opened";
-	/** True where answers to a response_format are checked here and asked for once more; else the upstream sees to them. */
+	/** True if the gateway checks answers to a response_format and retries once; otherwise the upstream does. */
 	readonly repairsFormat?: boolean;
-	/** True: PDF files of a chat go to it as they are; else their text does. */
+	/** True: PDF files of a chat are sent unchanged; otherwise their text is. */
 	readonly readsFiles?: boolean;
 }
 
-/** What a speech model says and takes. */
+/** The voices, fields and formats of a speech model. */
 export interface SpeechProperties {
 	readonly voices: readonly string[];
 	readonly defaultVoice: string;
-	/** Fields that go to its upstream; of other models they are ignored. */
+	/** Fields that are sent to its upstream; for other models they are ignored. */
 	readonly accepts: {
 		readonly prompt: boolean;
 		readonly temperature: boolean;
 		readonly topP: boolean;
 		readonly language: boolean;
 	};
-	/** Samples a second of its pcm and wav; null: 24,000. */
+	/** Samples per second of its pcm and wav; null: 24,000. */
 	readonly sampleRate: number | null;
 	readonly cloning: VoiceCloning | null;
-	/** Of one character of input: a Unicode code point. */
+	/** The price of one character of input: a Unicode code point. */
 	readonly characterPrice: PicoPrice;
 }
 
 export interface VoiceCloning {
-	/** `persistent`: each use of a voice restarts its days. */
+	/** `persistent`: each use of a voice restarts its lifetime. */
 	readonly mode: "zero_shot" | "persistent";
 	/** Containers of samples. */
 	readonly formats: readonly string[];
@@ -189,14 +194,14 @@ export interface VoiceCloning {
 
 export interface SpeechModel extends ModelBase {
 	readonly type: "tts";
-	/** null where nobody tells its voices: it is offline then. */
+	/** null if its voices are unknown: it is offline then. */
 	readonly speech: SpeechProperties | null;
 }
 
 export interface TranscriptionProperties {
-	/** What `timestamps: true` gives. */
+	/** The granularity of `timestamps: true`. */
 	readonly timestamps: "word" | "segment" | "none";
-	/** Of one millisecond of audio. */
+	/** The price of one millisecond of audio. */
 	readonly millisecondPrice: PicoPrice;
 }
 
@@ -205,11 +210,11 @@ export interface TranscriptionModel extends ModelBase {
 	readonly transcription: TranscriptionProperties;
 }
 
-/** What an embedding model takes and costs. */
+/** The limits and price of an embedding model. */
 export interface EmbeddingProperties {
-	/** Numbers of a vector; null: unknown (a discovered model). */
+	/** The length of a vector; null: unknown (a discovered model). */
 	readonly dimensions: number | null;
-	/** Of each text; null: unknown. */
+	/** The limit of each text; null: unknown. */
 	readonly maxInputTokens: number | null;
 	/** True: `dimensions` of a request shortens the vectors. */
 	readonly customDimensions: boolean;
@@ -221,7 +226,7 @@ export interface EmbeddingModel extends ModelBase {
 	readonly embedding: EmbeddingProperties;
 }
 
-/** A model that edits pictures, or makes them. */
+/** A model that edits or generates images. */
 export interface PictureModel<T extends "inpaint" | "image" = "inpaint" | "image"> extends ModelBase {
 	readonly type: T;
 	readonly image: ImageProperties;
@@ -253,27 +258,27 @@ export type ModelOf<T extends ModelType> = T extends "text"
 						? UpscaleModel
 						: MediaModel;
 
-/** A model as an upstream's own list tells it. */
+/** A model in an upstream's own list. */
 export interface DiscoveredModel {
 	readonly id: string;
-	/** As the server says, else as its id tells; what neither tells is taken for a chat model. */
+	/** From the server, otherwise from the id; chat if neither says. */
 	readonly type: "text" | "embedding" | "tts" | "image";
-	/** Unix seconds; null: the server does not tell. */
+	/** Unix seconds; null: the server does not report it. */
 	readonly created: number | null;
 	readonly contextTokens: number | null;
 	readonly maxCompletionTokens: number | null;
-	/** What the server says that it can and cannot do; left out: it does not say. */
+	/** Capabilities that the server reports as present or absent; others are left out. */
 	readonly capabilities?: Partial<TextCapabilities>;
-	/** Of a speech model, where its server lists them. */
+	/** For a speech model, if its server lists them. */
 	readonly voices?: readonly string[];
 }
 
-/** What somebody says of a character. */
+/** A review of a character. */
 export interface CharacterReview {
 	readonly id: string;
 	readonly characterId: string;
 	readonly createdAt: string;
-	/** True where the caller wrote it: nobody does here. */
+	/** True if the caller wrote it, which never happens in this service. */
 	readonly isOwner: boolean;
 	readonly locale: string | null;
 	readonly message: string | null;

@@ -1,4 +1,4 @@
-/** What the operator does to an account's money. */
+/** The operator's commands on an account's money. */
 import { defineCommand } from "citty";
 import { moneyEntryView, refundedView } from "../access/index.ts";
 import { formatNano } from "../ledger/nano.ts";
@@ -27,7 +27,7 @@ export const creditCommand = defineCommand({
 	run: ({ args }) =>
 		withStore(args, async (admin) => {
 			const booked = await credit(admin, { accountId: args.id, amount: args.amount, ...refOf(args.ref) });
-			tell(booked, args.json, "credited", "was credited before under this reference; nothing was added");
+			printEntry(booked, args.json, "credited", "was credited before under this reference; nothing was added");
 		}),
 });
 
@@ -39,7 +39,7 @@ export const debitCommand = defineCommand({
 			const attempt = () => debit(admin, { accountId: args.id, amount: args.amount, ...refOf(args.ref) });
 			const ask = () => recallMoney(admin, { accountId: args.id });
 			const booked = await waitForMoney(attempt, ask, LEASED_PATIENCE_MS);
-			tell(booked, args.json, "taken back", "was taken back before under this reference; nothing was taken");
+			printEntry(booked, args.json, "taken back", "was taken back before under this reference; nothing was taken");
 		}),
 });
 
@@ -59,8 +59,8 @@ export const refundCommand = defineCommand({
 			const { replayed } = refunded;
 			if (args.json) return printJson({ ...refundedView(refunded), replayed });
 			const parts = refundedView(refunded).parts.map((back) => `${back.amount} ${back.currency}`);
-			const said = replayed ? "was given back before under this reference; nothing was added" : "given back";
-			print(`${parts.join(", ")} ${said} to ${refunded.accountId} (${refunded.reference})`);
+			const outcome = replayed ? "was given back before under this reference; nothing was added" : "given back";
+			print(`${parts.join(", ")} ${outcome} to ${refunded.accountId} (${refunded.reference})`);
 		}),
 });
 
@@ -109,7 +109,7 @@ function refOf(reference: string | undefined): { reference?: string } {
 	return reference === undefined ? {} : { reference };
 }
 
-function tell(booked: BookedOnce, json: boolean | undefined, done: string, before: string): void {
+function printEntry(booked: BookedOnce, json: boolean | undefined, outcome: string, repeatOutcome: string): void {
 	const { accountId, reference, replayed } = booked;
 	const text = formatNano(booked.amount);
 	const balance = formatNano(booked.balance);
@@ -117,6 +117,6 @@ function tell(booked: BookedOnce, json: boolean | undefined, done: string, befor
 		const balanceAfter = formatNano(booked.balanceAfter);
 		printJson({ accountId, reference, amount: text, balance, balanceAfter, bookedAt: isoTime(booked.bookedAtMs), replayed });
 	} else {
-		print(`${text} USD ${replayed ? before : done} (${reference}). Balance: ${balance} USD`);
+		print(`${text} USD ${replayed ? repeatOutcome : outcome} (${reference}). Balance: ${balance} USD`);
 	}
 }

@@ -154,7 +154,7 @@ function accountRow(account: AccountView): string[] {
 	];
 }
 
-/** A store may have a million accounts: they are printed as they are read. */
+/** Prints accounts while it reads them, because a store may have a million. */
 async function* mapPages<T>(admin: AdminStore, map: (page: readonly AccountView[], first: boolean) => T): AsyncGenerator<T> {
 	let first = true;
 	for await (const page of listAccounts(admin)) {

@@ -9,7 +9,7 @@ import { print, printError, printTable } from "./print.ts";
 import { configOrExit, storeArgs } from "./store-args.ts";
 import { withStore } from "./with-store.ts";
 
-/** A running server gets the store between two steps. */
+/** A running server uses the store between two steps. */
 const PAUSE_MS = 20;
 
 export const archive = defineCommand({

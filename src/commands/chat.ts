@@ -43,7 +43,7 @@ export const chat = defineCommand({
 	},
 });
 
-/** The server of the data folder, wherever it listens; else the one that the configuration would start. */
+/** Returns the address of the data folder's running server; if none runs, the address that the configuration would use. */
 function addressOf({ data, server }: Config, port: string | undefined): string {
 	const noted = port === undefined ? recordedServer(data) : null;
 	return noted?.alive ? noted.url : `http://127.0.0.1:${server.port}`;
@@ -70,8 +70,8 @@ async function printStream(body: ReadableStream<Uint8Array>): Promise<void> {
 
 function printChunk(chunk: Chunk): void {
 	if (chunk.error) fail(`\n${chunk.error.message}`);
-	const said = chunk.choices?.[0]?.delta?.content ?? "";
-	process.stdout.write(process.stdout.isTTY ? forTerminal(said, "lines") : said);
+	const text = chunk.choices?.[0]?.delta?.content ?? "";
+	process.stdout.write(process.stdout.isTTY ? forTerminal(text, "lines") : text);
 	if (chunk.usage) {
 		const cost = chunk.cost ? `, ${(chunk.cost.usd + chunk.cost.diem).toFixed(9)} USD` : "";
 		process.stdout.write("\n");

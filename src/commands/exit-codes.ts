@@ -1,2 +1,2 @@
-/** sysexits.h: the command line was not understood, or asks for what this store does not have. */
+/** sysexits.h: the command line is invalid, or names something that this store does not have. */
 export const EXIT_USAGE = 64;

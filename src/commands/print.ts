@@ -1,27 +1,27 @@
-/** What commands print: aligned tables for people, JSON for scripts. */
+/** Prints aligned tables for people and JSON for scripts. */
 import { once } from "node:events";
 import { forTerminal, forTerminalJson } from "./terminal-text.ts";
 
 type TableRow = readonly string[];
 
-/** Writes rows as an aligned table; the first row is the head. */
+/** Writes rows as an aligned table; the first row is the header. */
 export function printTable(rows: readonly TableRow[]): void {
 	process.stdout.write(new Table().text(rows));
 }
 
-/** Writes a table of any length part by part, aligned in each; the first row of the first part is the head. */
+/** Writes a table of any length in parts, each aligned; the first row of the first part is the header. */
 export async function printTableParts(parts: AsyncIterable<readonly TableRow[]>): Promise<void> {
 	const table = new Table();
 	for await (const rows of parts) await writeOut(table.text(rows));
 }
 
-/** Columns as wide as their widest cell so far. */
+/** A table whose columns are as wide as their widest cell so far. */
 class Table {
 	readonly #widths: number[] = [];
 
-	text(given: readonly TableRow[]): string {
+	text(parts: readonly TableRow[]): string {
 		const widths = this.#widths;
-		const rows = given.map((row) => row.map((cell) => forTerminal(cell)));
+		const rows = parts.map((row) => row.map((cell) => forTerminal(cell)));
 		for (const row of rows) for (const [index, cell] of row.entries()) widths[index] = Math.max(widths[index] ?? 0, cell.length);
 		const line = (row: TableRow) => row.map((cell, index) => cell.padEnd(widths[index] ?? 0)).join("  ");
 		return rows.map((row) => `${line(row).trimEnd()}\n`).join("");
@@ -33,19 +33,19 @@ export function printJson(value: unknown): void {
 	process.stdout.write(`${forTerminalJson(JSON.stringify(value, null, 2))}\n`);
 }
 
-/** Writes a JSON list of any length part by part, as `printJson` would the whole. */
+/** Writes a JSON list of any length in parts, in the format of `printJson`. */
 export async function printJsonParts(parts: AsyncIterable<readonly unknown[]>): Promise<void> {
-	let before = "[";
+	let separator = "[";
 	for await (const items of parts) {
 		const texts = items.map((item) => forTerminalJson(JSON.stringify(item, null, 2)).replaceAll("\n", "\n  "));
 		if (texts.length === 0) continue;
-		await writeOut(`${before}\n  ${texts.join(",\n  ")}`);
-		before = ",";
+		await writeOut(`${separator}\n  ${texts.join(",\n  ")}`);
+		separator = ",";
 	}
-	await writeOut(before === "[" ? "[]\n" : "\n]\n");
+	await writeOut(separator === "[" ? "[]\n" : "\n]\n");
 }
 
-/** Writes to standard output, waiting while the reader is slower; ends the process quietly where the reader has left. */
+/** Writes to standard output and waits while the reader is slower; exits quietly if the reader has closed the pipe. */
 export async function writeOut(text: string): Promise<void> {
 	if (text === "") return;
 	process.stdout.once("error", leave);
@@ -58,12 +58,12 @@ function leave(error: NodeJS.ErrnoException): never {
 	process.exit(0);
 }
 
-/** One line to the person. */
+/** Prints one line to standard output. */
 export function print(text: string): void {
 	process.stdout.write(`${forTerminal(text, "lines")}\n`);
 }
 
-/** One line about what went wrong, to standard error. */
+/** Prints one line about an error to standard error. */
 export function printError(text: string): void {
 	process.stderr.write(`${forTerminal(text, "lines")}\n`);
 }

@@ -52,7 +52,7 @@ export const requests = defineCommand({
 	subCommands: { show },
 });
 
-/** Lines add up to the price, which is one amount. */
+/** Returns the price of a request, which is the sum of its lines. */
 function sumOf(lines: readonly RequestLine[]): Nano {
 	return nano(lines.reduce((sum, { amount }) => sum + amount, 0));
 }

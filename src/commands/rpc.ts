@@ -26,15 +26,15 @@ const sends = defineCommand({
 		if (sinceMs === undefined) return refuse("--since is like 2026-10-01 or 2026-10-01T12:00:00Z");
 		if (hash !== undefined && !/^0x[0-9a-fA-F]{1,64}$/.test(hash)) return refuse("--hash is 0x and up to 64 hex digits");
 		return withStore(args, async (admin) => {
-			const found = await listSends(admin, {
+			const sends = await listSends(admin, {
 				limit,
 				...(hash === undefined ? {} : { hash }),
 				...(network === undefined ? {} : { network }),
 				...(key === undefined ? {} : { keyId: key }),
 				...(sinceMs === null ? {} : { sinceMs }),
 			});
-			if (args.json) printJson(found.map(sendView));
-			else printTable([HEAD, ...found.map(rowOf)]);
+			if (args.json) printJson(sends.map(sendView));
+			else printTable([HEAD, ...sends.map(rowOf)]);
 		});
 	},
 });
@@ -47,7 +47,7 @@ function rowOf(send: SendView): string[] {
 	return [isoTime(send.sentAtMs), network, method, txHash ?? rawHash ?? "-", outcome ?? "unknown", keyId ?? "-", place];
 }
 
-/** As it is printed for scripts: times in ISO 8601. */
+/** Returns a send as scripts read it: times in ISO 8601. */
 function sendView({ sentAtMs, endedAtMs, ...send }: SendView) {
 	return {
 		...send,

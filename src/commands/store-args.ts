@@ -1,10 +1,10 @@
 import { type ConfigError, type ConfigFlags, type LoadedConfig, loadConfig } from "../config/index.ts";
 import { printError } from "./print.ts";
 
-/** sysexits.h: the configuration is wrong. */
+/** sysexits.h: the configuration is invalid. */
 export const EXIT_CONFIG = 78;
 
-/** Arguments that every command on a store takes. */
+/** The arguments of every command on a store. */
 export const storeArgs = {
 	data: { type: "string", description: "Data folder (TURNPIKE_DATA)", valueHint: "DIR" },
 	config: { type: "string", description: "Configuration file (TURNPIKE_CONFIG)", valueHint: "FILE" },
@@ -14,7 +14,7 @@ export const jsonArg = { json: { type: "boolean", description: "Print JSON" } } 
 
 export const accountArg = { type: "positional", description: "Account id (acc_...)", required: true } as const;
 
-/** Loads the configuration, or ends the process with 78 and what is wrong. */
+/** Loads the configuration, or ends the process with 78 and the error. */
 export function configOrExit(flags: ConfigFlags): LoadedConfig {
 	try {
 		return loadConfig(flags, process.env);

@@ -4,8 +4,8 @@ import type { Config } from "../config/index.ts";
 import { AdminError } from "../store/admin/errors.ts";
 import { asStoreFault, shownAddress } from "../store/index.ts";
 
-/** Faults whose own text says what to do. */
-const TOLD = new Set([
+/** Error codes whose message already says what to do. */
+const SELF_EXPLANATORY = new Set([
 	"DATA_FOLDER_UNUSABLE",
 	"DATA_FOLDER_IN_USE",
 	"DATABASE_DAMAGED",
@@ -19,15 +19,15 @@ const TOLD = new Set([
 ]);
 
 /**
- * One sentence about a fault of the store, or about what the operator asked of it wrongly; null for anything else, of
- * which the stack is worth more.
+ * Returns one sentence about a store error or a wrong request of the operator; null for other errors, for which the stack is
+ * more useful.
  */
 export function storeFaultText({ store, data }: Pick<Config, "store" | "data">, thrown: unknown): string | null {
 	const error = store === undefined ? asStoreFault(join(data, "turnpike.db"), thrown) : thrown;
 	if (error instanceof AdminError) return error.message;
 	if (!(error instanceof Error)) return null;
 	const { code } = error as NodeJS.ErrnoException;
-	if (code !== undefined && TOLD.has(code)) return capital(error.message);
+	if (code !== undefined && SELF_EXPLANATORY.has(code)) return capital(error.message);
 	if (store !== undefined) return `The store ${shownAddress(store)} cannot be used: ${error.message}`;
 	const ofMachine = error instanceof SQLiteError || (code !== undefined && /^(SQLITE_|E[A-Z]+$)/.test(code));
 	return ofMachine ? `The store in ${data} cannot be used: ${error.message} (${code})` : null;

@@ -1,14 +1,14 @@
-/** Text of callers, upstreams and chains, made so that it drives no terminal and stays in its line. */
+/** Escapes text of callers, upstreams and chains so that it cannot control the terminal or leave its line. */
 
-/** Controls (C0, DEL, C1), separators of lines and paragraphs, and what turns the direction of text. */
+/** Control characters (C0, DEL, C1), line and paragraph separators, and text direction controls. */
 const DRIVING = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;
 
-/** Such characters as JSON writes them (`\u001b`). `lines`: line breaks and tabs stay. */
-export function forTerminal(text: string, kept: "nothing" | "lines" = "nothing"): string {
-	return text.replace(DRIVING, (character) => (kept === "lines" && /[\n\t]/.test(character) ? character : escaped(character)));
+/** Escapes such characters as in JSON (`\u001b`). With `lines`, line breaks and tabs stay. */
+export function forTerminal(text: string, keep: "nothing" | "lines" = "nothing"): string {
+	return text.replace(DRIVING, (character) => (keep === "lines" && /[\n\t]/.test(character) ? character : escaped(character)));
 }
 
-/** JSON that means the same, with what JSON leaves as it is written as escapes. Its own line breaks stay. */
+/** Returns equivalent JSON with escapes for those characters that JSON allows as they are. Its own line breaks stay. */
 export function forTerminalJson(json: string): string {
 	return forTerminal(json, "lines");
 }

@@ -13,16 +13,16 @@ import { withStore } from "./with-store.ts";
 
 const CURRENCIES = { usd: "USD", diem: "DIEM", bundled: "BUNDLED_CREDITS", overrun: "OVERRUN" } as const;
 const NANO_PLACES = 9;
-/** Several nodes book at once: what is younger than this may still be followed by something older. */
+/** Several nodes write at once: entries younger than this may still be followed by older ones. */
 const UNDER_WAY_MS = 5_000;
 
-/** An entry of the export: a line of the books, and what its upstream took for it as configured now. */
+/** An entry of the export: a line of a charge, and its upstream's cost at the current settings. */
 interface Row extends ExportedLine {
-	/** Nano-USD; null: not known. */
+	/** Nano-USD; null if it is not known. */
 	readonly cost: number | null;
 }
 
-/** Columns of the CSV, members of a line of the NDJSON, in this order. Amounts are exact decimals. */
+/** The columns of the CSV and members of an NDJSON line, in this order. Amounts are exact decimals. */
 const COLUMNS: readonly (readonly [name: string, cell: (line: Row) => CsvCell])[] = [
 	["timestamp", (line) => new Date(line.bookedAtMs).toISOString()],
 	["requestId", (line) => line.requestId],
@@ -46,7 +46,7 @@ const COLUMNS: readonly (readonly [name: string, cell: (line: Row) => CsvCell])[
 	["marginUsd", (line) => nanoText(line.cost === null ? null : paid(line) - line.cost)],
 ];
 
-/** What the operator got: nothing for what no money was left for. */
+/** Returns what the operator received: nothing for an overrun. */
 function paid(line: ExportedLine): number {
 	return line.source === null || line.source === "overrun" ? 0 : line.amount;
 }
@@ -57,7 +57,7 @@ function nanoText(nano: number | null): CsvCell {
 	return { plain: nano < 0 ? `-${text}` : text };
 }
 
-/** The cost of a line; of a request at price 0 that of all its tokens. */
+/** Returns the cost of a line; for a request at price 0, that of all its tokens. */
 function costOfLine({ sku, units, model, promptTokens, completionTokens }: ExportedLine, config: Config): number | null {
 	if (sku !== null) return costOf(config, sku, units);
 	if (model === null) return null;
@@ -81,7 +81,7 @@ const FORMATS = {
 	},
 } as const;
 
-/** Exact decimals are JSON numbers as they stand. */
+/** Writes exact decimals as JSON numbers. */
 function jsonOf(cell: CsvCell): string {
 	return cell !== null && typeof cell === "object" ? cell.plain : JSON.stringify(cell);
 }

@@ -1,4 +1,4 @@
-/** Wallets that topped up, as the operator sees them. */
+/** Wallets with top-ups, for the operator. */
 import { defineCommand } from "citty";
 import { addressOfIdentity, identityOfAddress, WALLET_ADDRESS } from "../access/index.ts";
 import { formatNano } from "../ledger/nano.ts";
@@ -100,7 +100,7 @@ function entryView(entry: WalletEntryRow) {
 	};
 }
 
-/** A store may have a million wallets: they are printed as they are read. */
+/** Prints wallets while it reads them, because a store may have a million. */
 async function* mapPages<T>(admin: AdminStore, map: (page: readonly WalletView[], first: boolean) => T): AsyncGenerator<T> {
 	let last: WalletView | undefined;
 	do {

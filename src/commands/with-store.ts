@@ -6,8 +6,8 @@ import { configOrExit } from "./store-args.ts";
 import { storeFaultText } from "./store-fault.ts";
 
 /**
- * Runs a command on the store of the configured data folder, beside a server that may be running on it. What
- * the operator asked wrongly, and a store that cannot be used, end the process with 1 and a sentence.
+ * Runs a command on the store of the configured data folder, also while a server runs on it. A wrong request or an unusable
+ * store ends the process with 1 and a sentence.
  */
 export function withStore<T>(flags: ConfigFlags, work: (admin: AdminStore) => Promise<T>): Promise<T> {
 	const { config } = configOrExit(flags);
@@ -21,7 +21,7 @@ export function withStore<T>(flags: ConfigFlags, work: (admin: AdminStore) => Pr
 	});
 }
 
-/** Runs work on a configured store that is there already; ends the process like `withStore`. */
+/** Runs work on a configured store that already exists; ends the process like `withStore`. */
 export function withDataFolder<T>(config: StorePlace, work: () => Promise<T>): Promise<T> {
 	const { store, data } = config;
 	return withStoreFaults(config, async () => {
@@ -30,7 +30,7 @@ export function withDataFolder<T>(config: StorePlace, work: () => Promise<T>): P
 			printError(`There is no store in ${data}: start the server once (npm start), or name another folder with --data`);
 			process.exit(1);
 		}
-		// A wrong name of a database would get a schema of its own, and books that balance.
+		// A misspelt database name would create a new schema, whose accounts balance.
 		if (store !== undefined && !(await hasSchema(store))) {
 			printError(`There is no store in ${shownAddress(store)}: start a server on it once (npm start), or name another database`);
 			process.exit(1);
@@ -39,7 +39,7 @@ export function withDataFolder<T>(config: StorePlace, work: () => Promise<T>): P
 	});
 }
 
-/** Runs work on a place for a store; a fault of it ends the process with 1 and a sentence. */
+/** Runs work that opens a store; a store error ends the process with 1 and a sentence. */
 export async function withStoreFaults<T>(config: StorePlace, work: () => Promise<T>): Promise<T> {
 	try {
 		return await work();

@@ -1,4 +1,4 @@
-/** What wallets paid, held against the chain. */
+/** Compares wallet payments with the chain. */
 import { defineCommand } from "citty";
 import { formatNano } from "../ledger/nano.ts";
 import { type ReconcileReport, reconcile } from "../payments/index.ts";
@@ -8,9 +8,9 @@ import { print, printError, printJson, printTable } from "./print.ts";
 import { configOrExit, jsonArg, storeArgs } from "./store-args.ts";
 import { withStore } from "./with-store.ts";
 
-/** Faults of the chain's node, by their names: their text says which. */
+/** Names of the chain node's errors, whose text says which call failed. */
 const OF_CHAIN = new Set(["ChainUnavailable", "ChainRefused", "WrongChain"]);
-/** Nano-USD of a token's base unit. */
+/** Nano-USD per base unit of the token. */
 const NANO_PER_UNIT = 1_000;
 
 const reconcileCommand = defineCommand({

@@ -1,10 +1,13 @@
-/** What the schema cannot say: settings that name each other, and values that only together are right. */
+/** Checks rules beyond the schema: settings that name each other, and values that are only valid together. */
 import { isIP } from "node:net";
 import { ConfigError } from "./config-error.ts";
 import type { Config, ModelEntry } from "./schema.ts";
 import type { SettingPlaces } from "./setting-places.ts";
 
-/** Refuses settings that do not fit each other. Throws `ConfigError`. */
+/**
+ * Refuses settings that contradict each other.
+ * @throws {ConfigError}
+ */
 export function checkReferences(config: Config, places: SettingPlaces): void {
 	for (const [index, entry] of config.server.trustedProxies.entries()) {
 		const [address = "", prefix = "0", ...rest] = entry.split("/");
@@ -45,16 +48,16 @@ function checkModels({ upstreams, models, limits }: Config, places: SettingPlace
 	}
 }
 
-/** As browsers send it (RFC 6454, 6.1): without a path. */
+/** An origin as browsers send it (RFC 6454, 6.1): without a path. */
 const ORIGIN = /^(\*|null|[a-z][a-z0-9+.-]*:\/\/[^/\s]+)$/;
-/** The runtime looks at silent connections every 4 s. */
+/** The runtime checks idle connections every 4 s. */
 const IDLE_GRAIN_MS = 5_000;
 
 const COST_OF_TEXT = "input and output";
 const COST_OF_VECTORS = "input";
 const COST_OF_OTHERS = "each";
 
-/** The cost of a text model is also its price where it has none: half a cost would be half a price. */
+/** A text model without a price is sold at its cost, so half a cost would be half a price. */
 function checkCost(id: string, { type, cost }: ModelEntry, places: SettingPlaces): void {
 	if (cost === undefined) return;
 	const expected =

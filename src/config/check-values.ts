@@ -1,12 +1,12 @@
-/** What the validator does not see: names of records, prices below the books' unit, integers that cannot be counted with. */
+/** Checks values beyond the validator: names of records, prices below the smallest unit, integers without exact arithmetic. */
 import { ConfigError } from "./config-error.ts";
 import { HTTP_ADDRESS, LEAST_KEYWORD, PATTERN_WORDS } from "./schema-types.ts";
 import { type SettingPlaces, shownPath } from "./setting-places.ts";
 
-/** Above it numbers have gaps between them. */
+/** Above it integers are not exact. */
 const MAX_NUMBER = Number.MAX_SAFE_INTEGER;
 
-/** A schema with the names that its records take; `names` tells them in words. */
+/** A schema with the names that its records accept; `names` describes them in words. */
 export interface NamedSchema {
 	readonly properties?: Readonly<Record<string, NamedSchema>>;
 	readonly patternProperties?: Readonly<Record<string, NamedSchema>>;
@@ -16,11 +16,11 @@ export interface NamedSchema {
 	readonly [LEAST_KEYWORD]?: number;
 }
 
-/** Refuses what is no mapping where one is needed, and a name that an operator gave where the schema's record does not take it. */
+/** Refuses a value that should be a mapping, and an operator's name that the schema's record does not accept. */
 export function checkNames(schema: NamedSchema, value: unknown, at: readonly string[], places: SettingPlaces): void {
 	const [pattern, ofRecord] = Object.entries(schema.patternProperties ?? {})[0] ?? [];
 	if (!isMapping(value)) {
-		// Defaults cannot be filled into it.
+		// Defaults cannot be filled into another type.
 		if (ofRecord !== undefined && value !== null) throw new ConfigError(`${places.of(shownPath(at))}: must be object`);
 		return;
 	}
@@ -33,7 +33,7 @@ export function checkNames(schema: NamedSchema, value: unknown, at: readonly str
 	}
 }
 
-/** Refuses prices that would be charged as nothing, integers that cannot be counted with, and addresses that are none. */
+/** Refuses prices that would be charged as 0, integers that are not exact, and invalid addresses. */
 export function checkValues(schema: NamedSchema, value: unknown, at: readonly (string | number)[], places: SettingPlaces): void {
 	const expected = expectedInstead(schema, value);
 	if (expected !== undefined) throw new ConfigError(`${places.of(shownPath(at))}: expected ${expected}`);

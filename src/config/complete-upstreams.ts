@@ -3,10 +3,10 @@ import type { Config, ConfigInput, UpstreamConfig } from "./schema.ts";
 
 type UpstreamInput = ConfigInput["upstreams"][string];
 
-/** A fault of one upstream's entry: where in it, and what is expected. */
+/** An error in one upstream's entry, with its path and the expectation. */
 export class UpstreamFault extends Error {
 	override readonly name = "UpstreamFault";
-	/** Below `upstreams`. */
+	/** The path below `upstreams`. */
 	readonly path: string;
 
 	constructor(path: string, expected: string) {
@@ -15,7 +15,10 @@ export class UpstreamFault extends Error {
 	}
 }
 
-/** The configuration with every upstream's address, a provider's own where none is given. Throws `UpstreamFault`. */
+/**
+ * Returns the configuration with every upstream's address; a provider's own if none is given.
+ * @throws {UpstreamFault}
+ */
 export function withCompleteUpstreams(config: ConfigInput): Config {
 	const upstreams = Object.entries(config.upstreams).map(([name, upstream]) => [name, completed(name, upstream)] as const);
 	return { ...config, upstreams: Object.fromEntries(upstreams) };
@@ -29,7 +32,7 @@ function completed(name: string, upstream: UpstreamInput): UpstreamConfig {
 		return { ...upstream, url };
 	}
 	checkOptions(name, provider, upstream);
-	// A provider lists its models in its own way, if at all: entries name what is sold of them.
+	// Providers list models in their own way, or not at all, so entries name the models to sell.
 	return { ...upstream, url: url ?? ownAddress(provider, options), discover: false };
 }
 

@@ -1,12 +1,12 @@
-/** What stops a start with exit 78: the file with the line, the path in it and what is expected. */
+/** An error that ends a start with exit 78: the file with the line, the path in it and the expectation. */
 export class ConfigError extends Error {
 	override readonly name: string = "ConfigError";
 }
 
-/** A setting that is found wrong behind the loading, where its line is not known: `LoadedConfig.places` has it. */
+/** A wrong setting that is found after loading, when its line is not known: `LoadedConfig.places` has it. */
 export class SettingError extends ConfigError {
 	override readonly name = "SettingError";
-	/** Path of the setting, like `rpc.networks.base`. */
+	/** The path of the setting, like `rpc.networks.base`. */
 	readonly path: string;
 	readonly problem: string;
 

@@ -9,7 +9,7 @@ const PORTS: readonly [port: string, dialect: UpstreamConfig["dialect"]][] = [
 	["1234", "lmstudio"],
 ];
 
-/** The dialect that an address tells by itself: a well-known host, or the standard port of a local server. */
+/** Returns the dialect that an address implies: a well-known host, or the standard port of a local server. */
 export function dialectOf(url: string): UpstreamConfig["dialect"] {
 	if (!URL.canParse(url)) return "generic";
 	const { hostname, port } = new URL(url);

@@ -1,7 +1,7 @@
 import Type from "typebox";
 import { ms, section } from "./schema-types.ts";
 
-/** Pictures: how they are worked on here, and what is looked for in those that go out. */
+/** Images: how this machine processes them, and the checks of images that it sends. */
 export const ImagesSchema = section({
 	processes: Type.Integer({ minimum: 1, maximum: 64, default: 2, description: "Pictures that are worked on at once" }),
 	queue: Type.Integer({ minimum: 0, maximum: 10_000, default: 128, description: "Pictures that may wait; past it 429" }),

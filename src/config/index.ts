@@ -1,6 +1,6 @@
 /**
- * The configuration: one schema, its defaults, one loader. Precedence: command line, environment, file,
- * defaults. Never logs a secret; an unknown key or a wrong value is a ConfigError that says where.
+ * The configuration: one schema, its defaults, one loader. Precedence: command line, environment, file, defaults. Secrets are
+ * never logged; an unknown key or a wrong value is a ConfigError with its place.
  */
 
 export { withCompleteUpstreams } from "./complete-upstreams.ts";

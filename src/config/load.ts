@@ -14,7 +14,7 @@ import { SettingPlaces, shownPath, yaml } from "./setting-places.ts";
 
 export type { Environment } from "./secrets.ts";
 
-/** Settings given on the command line; they win over the environment, which wins over the file. */
+/** Settings given on the command line; they override the environment, which overrides the file. */
 export interface ConfigFlags {
 	readonly config?: string | undefined;
 	readonly port?: string | undefined;
@@ -24,23 +24,26 @@ export interface ConfigFlags {
 
 export interface LoadedConfig {
 	readonly config: Config;
-	/** The file that was read, absolute; null where there is none. */
+	/** The absolute path of the file; null if there is none. */
 	readonly file: string | null;
-	/** TURNPIKE_ADMIN_KEY, checked. */
+	/** TURNPIKE_ADMIN_KEY, validated. */
 	readonly adminKey: string | null;
-	/** Files that secrets were read from, absolute, each with the state (`fileState`) that it had before it was read. */
+	/** Absolute paths of files with secrets, each with the state (`fileState`) that it had before it was read. */
 	readonly secretFiles: ReadonlyMap<string, string>;
-	/** Says where a setting stands, for what is found wrong later. */
+	/** Locates settings in their file, for errors that are found later. */
 	readonly places: SettingPlaces;
 }
 
-/** Deeper than any setting lies; an alias to what it stands in has no end. */
+/** Deeper than any setting; an alias to its own parent never ends. */
 const MAX_DEPTH = 32;
 const DEFAULT_FILE = "turnpike.yaml";
 const ADMIN_KEY = /^[A-Za-z0-9._~+/=-]{20,200}$/;
 const configChecker = checker(ConfigSchema);
 
-/** Reads flags, environment and file into one checked configuration. Throws `ConfigError`. */
+/**
+ * Reads flags, environment and file into one validated configuration.
+ * @throws {ConfigError}
+ */
 export function loadConfig(flags: ConfigFlags, env: Environment, cwd = process.cwd()): LoadedConfig {
 	const named = flags.config ?? given(env, "TURNPIKE_CONFIG");
 	const path = resolve(cwd, named ?? DEFAULT_FILE);
@@ -48,7 +51,7 @@ export function loadConfig(flags: ConfigFlags, env: Environment, cwd = process.c
 	const inFile = text === null ? null : { path, text };
 	const secretFiles = new Map<string, string>();
 	const onFile = (file: string) => {
-		// Where it is read for several settings and changes meanwhile, the first state has it read again.
+		// If a file is read for several settings and changes in between, the first state makes the watcher reload it.
 		if (!secretFiles.has(file)) secretFiles.set(file, fileState(file));
 	};
 	const tree = text === null ? {} : parseFile(path, text, { env, onFile });
@@ -115,12 +118,15 @@ function parseYaml(path: string, text: string): unknown {
 		return document.toJS({ maxAliasCount: 100 });
 	} catch (error) {
 		if (error instanceof ConfigError) throw error;
-		// Aliases that multiply, nesting that is deeper than the stack.
+		// Multiplying aliases, or nesting deeper than the stack.
 		throw new ConfigError(`${path}: ${(error as Error).message}`);
 	}
 }
 
-/** The tree with all secrets in it. Throws `ConfigError`. */
+/**
+ * Returns the tree with all secrets in it.
+ * @throws {ConfigError}
+ */
 function resolved(value: unknown, places: SettingPlaces, at: (string | number)[], sources: SecretSources): unknown {
 	if (typeof value === "string") {
 		try {
@@ -135,14 +141,16 @@ function resolved(value: unknown, places: SettingPlaces, at: (string | number)[]
 	if (Array.isArray(value)) return value.map((item, index) => resolved(item, places, [...at, index], sources));
 	return Object.fromEntries(
 		Object.entries(value).map(([key, item]) => {
-			// Parts of the runtime take this name for the object's prototype and would drop the setting without a word.
+			// Parts of the runtime use this name for the object's prototype and would drop the setting silently.
 			if (key === "__proto__") throw new ConfigError(`${places.of(shownPath([...at, key]))}: is not a name that can be used`);
 			return [key, resolved(item, places, [...at, key], sources)];
 		}),
 	);
 }
 
-/** A variable that is set to nothing counts as not set: `VARIABLE= npm start`, and files of variables, write it so. */
+/**
+ * Returns a variable. One that is set to the empty text counts as unset: `VARIABLE= npm start` and variable files write it so.
+ */
 function given(env: Environment, name: string): string | undefined {
 	return env[name] === "" ? undefined : env[name];
 }
@@ -157,10 +165,10 @@ function sectionOf(tree: Tree, name: string): Tree {
 	return made;
 }
 
-/** Where settings came from that do not stand in the file: path -> flag or variable. */
+/** The origin of settings that are not in the file: path -> flag or variable. */
 type Sources = ReadonlyMap<string, string>;
 
-/** Puts flags and variables over what the file says. */
+/** Overrides the file's settings with flags and variables. */
 function applyEnvironment(tree: Tree, flags: ConfigFlags, env: Environment): Sources {
 	for (const [name, value] of Object.entries(tree)) if (value === null) tree[name] = {};
 	const sources = new Map<string, string>();
@@ -194,7 +202,7 @@ function applyEnvironment(tree: Tree, flags: ConfigFlags, env: Environment): Sou
 	return sources;
 }
 
-/** `TURNPIKE_RPC_ETHEREUM_MAINNET` is the one upstream of ethereum-mainnet. */
+/** `TURNPIKE_RPC_ETHEREUM_MAINNET` is the only upstream of ethereum-mainnet. */
 const RPC_VARIABLE = /^TURNPIKE_RPC_([A-Z0-9]+(?:_[A-Z0-9]+)*)$/;
 
 function applyRpcEnvironment(tree: Tree, env: Environment, take: (path: string, name: string) => string | undefined): void {

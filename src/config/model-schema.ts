@@ -9,9 +9,9 @@ const usdPrice = (description = "USD per million tokens") =>
 	price({ maximum: 1_000_000, least: LEAST_USD_PER_MILLION, description });
 
 /**
- * How a sample comes to an upstream. With each request: `ref_audio`, a data URL in that member of the JSON body (vLLM-Omni),
- * or where the provider wants it; `voice_file`, a form with that file at audio/speech/upload (Chatterbox servers). Once:
- * `registered`, as a voice that the provider keeps.
+ * How an upstream receives a voice sample. With each request: `ref_audio`, a data URL in that member of the JSON body
+ * (vLLM-Omni), or in the provider's own place; `voice_file`, a form with that file at audio/speech/upload (Chatterbox servers).
+ * Once: `registered`, as a voice that the provider keeps.
  */
 const CLONING_FORMS = ["ref_audio", "voice_file", "registered"] as const;
 
@@ -108,7 +108,7 @@ const TextPriceSchema = closed({
 	),
 });
 
-/** What a speech model says; for one that the catalog knows, what differs. */
+/** The settings of a speech model; for one in the catalog, the differences. */
 const SpeechSchema = closed({
 	voices: Type.Optional(Type.Array(text(), { minItems: 1, uniqueItems: true })),
 	defaultVoice: Type.Optional(Type.String({ pattern: PLAIN_TEXT, description: "Default: the first of voices" })),
@@ -129,7 +129,7 @@ const qualityName = () => Type.Enum(["low", "medium", "high"]);
 const EachTier = <T extends TSchema>(each: T) =>
 	closed({ "1K": Type.Optional(each), "2K": Type.Optional(each), "4K": Type.Optional(each) });
 
-/** What a model of pictures takes and costs; for one that the catalog knows, what differs. */
+/** The limits and prices of an image model; for one in the catalog, the differences. */
 const ImageSchema = closed({
 	usd: Type.Optional(usdEach("Price of one picture")),
 	byResolution: Type.Optional(EachTier(usdEach())),
@@ -150,7 +150,7 @@ const ImageSchema = closed({
 	promptCharacterLimit: Type.Optional(Type.Integer({ minimum: 1, maximum: 32_768 })),
 });
 
-/** What an embedding model says; for one that the catalog knows, what differs. */
+/** The settings of an embedding model; for one in the catalog, the differences. */
 const EmbeddingSchema = closed({
 	dimensions: Type.Optional(Type.Integer({ minimum: 1, maximum: 65_536, description: "Numbers of a vector" })),
 	maxInputTokens: Type.Optional(Type.Integer({ minimum: 1, description: "Of each text; left out: its upstream decides" })),

@@ -1,4 +1,4 @@
-/** The sections of what operators watch: log, metrics, traces, alerts. */
+/** The sections for operators: log, metrics, traces, alerts. */
 import Type from "typebox";
 import { HEADER_VALUE, HTTP_ADDRESS, headers, ms, section, text } from "./schema-types.ts";
 

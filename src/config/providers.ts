@@ -1,20 +1,19 @@
 /**
- * The providers that are reached in their own protocol (docs/configuration.md, `upstreams.*.provider`): what each
- * offers, where it is, and what it wants to be told. Data, no logic.
- *
- * Sources: each provider's API reference, and the settings that its package takes.
+ * The providers with their own protocols (docs/configuration.md, `upstreams.*.provider`): what each offers, its address and its
+ * options. Data, no logic.
+ * Sources: each provider's API reference, and the settings of its package.
  */
 
-/** What a provider's models do. */
+/** The kind of a provider's models. */
 export type Offer = "chat" | "image" | "speech" | "transcription";
 
 export interface ProviderDefinition {
 	readonly offers: readonly Offer[];
-	/** Its own address; `{name}` stands for the option of that name. */
+	/** The provider's address; `{name}` is replaced by the option of that name. */
 	readonly url: string;
-	/** Options that it knows beside `key`; `secret` ones never stand in a log or an error. */
+	/** Its options besides `key`; `secret` ones never appear in a log or an error. */
 	readonly options: Readonly<Record<string, "plain" | "secret">>;
-	/** Sets of which one must be there in full: names of options, `key` and `url`. */
+	/** Sets of options, of which one must be complete: names of options, `key` and `url`. */
 	readonly needs: readonly (readonly string[])[];
 }
 
@@ -56,7 +55,7 @@ export const PROVIDERS = {
 		url: "https://generativelanguage.googleapis.com/v1beta",
 		...KEY_ONLY,
 	},
-	/** With a key in its express mode; else with a service account, for which tokens are fetched. */
+	/** Uses a key in its express mode; otherwise a service account, for which tokens are fetched. */
 	"google-vertex": {
 		offers: ["chat", "image", "speech", "transcription"],
 		url: "https://aiplatform.googleapis.com",
@@ -88,7 +87,7 @@ export function providerDefinition(name: ProviderName): ProviderDefinition {
 	return PROVIDERS[name];
 }
 
-/** The provider's own address under these options. */
+/** Returns the provider's own address under these options. */
 export function ownAddress(name: ProviderName, options: Readonly<Record<string, string>> = {}): string {
 	return providerDefinition(name).url.replace(/\{(\w+)\}/g, (_, option: string) => options[option] ?? "");
 }

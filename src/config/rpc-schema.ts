@@ -1,7 +1,7 @@
 import Type from "typebox";
 import { HTTP_ADDRESS, headers, health, maxConcurrent, named, PLAIN_TEXT, section } from "./schema-types.ts";
 
-/** What an upstream of a chain can do beyond what every node can. */
+/** Capabilities of a chain's upstream that not every node has. */
 const RPC_CAPABILITIES = ["archive", "trace", "debug", "txpool", "bundler"] as const;
 
 export const RpcUpstreamSchema = section({

@@ -1,32 +1,32 @@
-/** What the sections of the configuration are made of: closed objects with their defaults, and the texts that they take. */
+/** The building blocks of the configuration's sections: closed objects with their defaults, and text formats. */
 import Type, { type TObject, type TProperties, type TSchema } from "typebox";
 import { tellRule } from "../schema/patterned-text.ts";
 
 /**
- * A section that may be left out as a whole: its members' defaults fill it. Values of a record need it too:
- * the validator fills the defaults of a record's values only where the value itself has one.
+ * A section that may be left out as a whole: its members' defaults fill it. Values of a record need it too: the validator fills
+ * the defaults of a record's values only if the value itself has one.
  */
 export const section = <T extends TProperties>(properties: T, description?: string): TObject<T> =>
 	Type.Object(properties, { additionalProperties: false, default: {}, ...(description ? { description } : {}) }) as TObject<T>;
 export const ms = (fallback: number, description?: string) =>
 	Type.Integer({ minimum: 1, maximum: 86_400_000, default: fallback, ...(description ? { description } : {}) });
-/** Keyword of a price: what it may be least where it is not 0, since less would be charged as nothing (src/ledger/nano.ts). */
+/** Keyword of a price: its minimum if it is not 0, because less would be charged as 0 (src/ledger/nano.ts). */
 export const LEAST_KEYWORD = "x-least";
-/** A price in USD of one thing, or of the time that `least` of it is a unit of. */
+/** A price in USD of one thing, or of the time of which `least` is a unit. */
 export const price = (options: { maximum: number; least: number; default?: number; description?: string }) => {
 	const { least, ...rest } = options;
 	return Type.Number({ minimum: 0, [LEAST_KEYWORD]: least, ...rest });
 };
-/** A nano-USD: the smallest amount of the books. */
+/** A nano-USD: the smallest amount of the ledger. */
 export const LEAST_USD = 1e-9;
 /** A pico-USD for each of a million. */
 export const LEAST_USD_PER_MILLION = 1e-6;
-/** An address that requests go to or come from. */
+/** The address of a caller or a server. */
 export const HTTP_ADDRESS = "^https?://";
-/** A name that may stand in a line of a log and in a path of a message: no control characters. */
+/** A name for log lines and for paths in messages: no control characters. */
 export const PLAIN_TEXT = "^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]+$";
 export const text = () => Type.String({ pattern: PLAIN_TEXT });
-/** What an operator names: `names` says in words what `pattern` takes, for the message about a name that does not fit. */
+/** A name that an operator chooses: `names` describes `pattern` in words, for the error message. */
 export const named = <T extends TSchema>(
 	value: T,
 	options: { pattern?: string; names?: string; default?: unknown; description?: string } = {},
@@ -37,26 +37,26 @@ export const named = <T extends TSchema>(
 /** Visible characters of one byte with spaces and tabs between them (RFC 9110, 5.5). */
 export const HEADER_VALUE = "^$|^[\\x21-\\x7e\\x80-\\xff]([\\t\\x20-\\x7e\\x80-\\xff]*[\\x21-\\x7e\\x80-\\xff])?$";
 
-/** Name of an HTTP header (RFC 9110, 5.1). */
+/** The name of an HTTP header (RFC 9110, 5.1). */
 export const HEADER_NAME = "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$";
-/** A path below an address, whose name in braces is filled in. */
+/** A path below an address; names in braces are replaced. */
 export const PATH_BELOW = "^[A-Za-z0-9._~{}-]+(/[A-Za-z0-9._~{}-]+)*$";
 
 export const POSTGRES_ADDRESS = "^postgres(ql)?://";
 
 export const EVM_ADDRESS = "^0x[0-9a-fA-F]{40}$";
 export const SOLANA_ADDRESS = "^[1-9A-HJ-NP-Za-km-z]{32,44}$";
-/** A name and one argument: what eth_call is asked with. */
+/** A function name and one argument, for eth_call. */
 export const ADDRESS_VIEW = "^[A-Za-z_$][A-Za-z0-9_$]{0,99}\\(address\\)$";
 export const CREDIT = "^\\d{1,7}(\\.\\d{1,9})?$";
 export const AMOUNT = "^\\d{1,6}(\\.\\d{1,9})?$";
 export const PRIVATE_KEY = "^(0x)?[0-9a-fA-F]{64}$";
 
-/** A product's name as robots.txt knows it (RFC 9309, 2.2.1). */
+/** A product's name as in robots.txt (RFC 9309, 2.2.1). */
 export const PRODUCT_TOKEN = "^[A-Za-z_-]{1,64}$";
 export const CONTACT = "^(https?://|mailto:)[\\x21-\\x7e]+$";
 
-/** What the patterns of texts mean, for messages. */
+/** Describes the patterns in words, for messages. */
 export const PATTERN_WORDS: Readonly<Record<string, string>> = {
 	[HTTP_ADDRESS]: "an address that begins with http:// or https://, like http://localhost:8000/v1",
 	[POSTGRES_ADDRESS]: "an address like postgres://user:password@host/database",
@@ -84,10 +84,10 @@ export const headers = () =>
 		}),
 	);
 
-/** How many requests an upstream takes at once. */
+/** The number of concurrent requests to an upstream. */
 export const maxConcurrent = () =>
 	Type.Optional(Type.Integer({ minimum: 1, description: "Requests at once; more wait 5 s at most, accounts in turns" }));
-/** When an upstream is put out, and how it comes back. */
+/** When an upstream is taken out of use, and how it returns. */
 export const health = () =>
 	section({
 		failures: Type.Integer({ minimum: 1, default: 3, description: "Consecutive faults that eject" }),

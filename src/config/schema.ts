@@ -1,6 +1,6 @@
 /**
- * The one schema of `turnpike.yaml`: every section, its defaults, units in the names. Closed objects: an
- * unknown key stops the start. Secrets are written as `${NAME}` (environment), `${file:PATH}` or `${credential:NAME}`.
+ * The schema of `turnpike.yaml`: every section, its defaults, units in the names. Objects are closed: an unknown key stops the
+ * start. Secrets are written as `${NAME}` (environment), `${file:PATH}` or `${credential:NAME}`.
  */
 
 import Type, { type Static } from "typebox";
@@ -396,9 +396,9 @@ export const ConfigSchema = closed({
 
 /** The configuration as it is given, defaults filled in. */
 export type ConfigInput = Static<typeof ConfigSchema>;
-/** An upstream with its address: a provider's own, where none is given. */
+/** An upstream with its address: the provider's own if none is given. */
 export type UpstreamConfig = Static<typeof UpstreamSchema> & { url: string };
-/** The whole configuration: checked and complete. */
+/** The whole configuration: validated and complete. */
 export type Config = Omit<ConfigInput, "upstreams"> & { upstreams: Record<string, UpstreamConfig> };
 export type RpcConfig = Config["rpc"];
 export type RpcUpstreamConfig = Static<typeof RpcUpstreamSchema>;

@@ -1,30 +1,30 @@
 /**
- * References to secrets in values of the configuration file: `${NAME}` is an environment variable, `${file:PATH}` the
- * content of a file, `${credential:NAME}` a credential of systemd or a secret of Docker. `$${` is a literal `${`. Anything
- * else that begins so is refused: taken as it stands, a misspelled reference would be a secret that everybody can guess.
+ * Resolves references to secrets in the configuration file: `${NAME}` is an environment variable, `${file:PATH}` the content of
+ * a file, `${credential:NAME}` a credential of systemd or a secret of Docker. `$${` is a literal `${`. Other texts that start
+ * with `${` are refused: taken literally, a misspelled reference would be a secret that everybody can guess.
  */
 import { readFileSync, statSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Says what is wrong with a reference; the caller adds where it stands. */
+/** An invalid reference; the caller adds the setting's place. */
 export class SecretFault extends Error {
 	override readonly name = "SecretFault";
 }
 
 const REFERENCE = /\$(\$\{|\{(?:(file|credential):([^{}]*)|([A-Za-z_][A-Za-z0-9_]*))\}|\{[^}]{0,100}\}?)/g;
-/** A name in a folder, not a way out of it. */
+/** A name in a folder that cannot lead out of it. */
 const CREDENTIAL_NAME = /^(?!\.)[A-Za-z0-9._-]{1,255}$/;
-/** Where Docker and Podman mount secrets. */
+/** The folder in which Docker and Podman mount secrets. */
 const DOCKER_SECRETS = "/run/secrets";
 const MAX_SECRET_BYTES = 65_536;
 
 /**
  * Replaces every reference in a value.
- *
- * @param onFile hears of each file before it is read, by its absolute path
- * @throws {SecretFault} where a reference is none, a variable is not set, or a file cannot be read, is empty, too large, or no text in UTF-8
+ * @param onFile is called with each file's absolute path before it is read
+ * @throws {SecretFault} if a reference is malformed, a variable is not set, or a file cannot be read, is empty, too large, or
+ * not UTF-8 text
  */
 export function withSecrets(value: string, env: Environment, onFile: (path: string) => void): string {
 	return value.replace(REFERENCE, (_, form: string, kind?: "file" | "credential", place?: string, variable?: string) => {
@@ -35,7 +35,7 @@ export function withSecrets(value: string, env: Environment, onFile: (path: stri
 		}
 		if (form === "${") return form;
 		if (variable === undefined)
-			// Not what stands there: it may be a part of a secret.
+			// The message omits the text, which may be a part of a secret.
 			throw new SecretFault(
 				"a ${ that begins no reference: write ${NAME}, ${file:/path} or ${credential:NAME}, and $${ for the characters themselves",
 			);
@@ -50,7 +50,7 @@ function filePath(path: string): string {
 	return path;
 }
 
-/** systemd names the folder of a unit's credentials in CREDENTIALS_DIRECTORY (systemd.exec(5), Credentials). */
+/** systemd gives the folder of a unit's credentials in CREDENTIALS_DIRECTORY (systemd.exec(5), Credentials). */
 function credentialPath(name: string, env: Environment): string {
 	if (!CREDENTIAL_NAME.test(name)) throw new SecretFault(`\${credential:${name}}: write the name of a credential, not a path`);
 	return join(env.CREDENTIALS_DIRECTORY || DOCKER_SECRETS, name);
@@ -61,16 +61,16 @@ function readSecret(path: string): string {
 	let bytes: Uint8Array;
 	try {
 		const found = statSync(path);
-		// A device or a pipe could be read for ever.
+		// Reading a device or a pipe might never end.
 		if (!found.isFile()) throw new SecretFault(`${path} is not a file`);
-		// Reading gigabytes would stop a running server: its size is looked at first.
+		// The size is checked first, because reading gigabytes would block a running server.
 		if (found.size > MAX_SECRET_BYTES) throw tooLarge(path);
 		bytes = readFileSync(path);
 	} catch (cause) {
 		if (cause instanceof SecretFault) throw cause;
 		throw new SecretFault(`${path} cannot be read (${(cause as NodeJS.ErrnoException).code ?? String(cause)})`);
 	}
-	// Some files, those of /proc among them, do not tell their size.
+	// Some files, such as those of /proc, report no size.
 	if (bytes.length > MAX_SECRET_BYTES) throw tooLarge(path);
 	let text: string;
 	try {
@@ -87,7 +87,7 @@ function tooLarge(path: string): SecretFault {
 	return new SecretFault(`${path} is larger than ${MAX_SECRET_BYTES} bytes`);
 }
 
-/** What tells one state of a file from another: a file that is replaced, written, or made readable has another one. */
+/** Returns a text that changes when a file is replaced, written, or made readable. */
 export function fileState(path: string): string {
 	try {
 		const { ino, mtimeMs, ctimeMs, size } = statSync(path);

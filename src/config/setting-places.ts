@@ -1,21 +1,21 @@
-/** Where settings come from: the flag, the variable, or the file and the line that an operator has to correct. */
+/** Locates settings: the flag, the variable, or the file and line that an operator has to correct. */
 import { createRequire } from "node:module";
 import type { Document, ParsedNode } from "yaml";
 import { pathText } from "../schema/index.ts";
 
-/** The parser costs some megabytes: it is loaded where there is a file to parse. */
+/** Loads the parser only if there is a file to parse, because it takes some megabytes. */
 export function yaml(): typeof import("yaml") {
 	return createRequire(import.meta.url)("yaml");
 }
 
 export interface SettingPlacesOptions {
-	/** The file, absolute, and its text; null where there is none. */
+	/** The absolute path of the file and its text; null if there is none. */
 	readonly file: { readonly path: string; readonly text: string } | null;
-	/** Path of a setting -> the flag or variable that it came from. */
+	/** Path of a setting -> the flag or variable that set it. */
 	readonly sources?: ReadonlyMap<string, string>;
 }
 
-/** Says where settings stand. The file is parsed again for it, since places are asked for where something is wrong. */
+/** Locates settings. It parses the file again, because places are needed only for errors. */
 export class SettingPlaces {
 	readonly #file: SettingPlacesOptions["file"];
 	readonly #sources: ReadonlyMap<string, string>;
@@ -26,8 +26,8 @@ export class SettingPlaces {
 	}
 
 	/**
-	 * Returns the flag or variable that a setting came from, else file, line, column and path, as in
-	 * `/etc/turnpike.yaml:3:9: server.port`. A setting that is missing has the place of the nearest one around it.
+	 * Returns the flag or variable that set a setting; otherwise file, line, column and path, like `/etc/turnpike.yaml:3:9:
+	 * server.port`. A missing setting has the place of the nearest one around it.
 	 */
 	of(path: string): string {
 		const source = this.#sources.get(path);
@@ -46,25 +46,27 @@ export class SettingPlaces {
 			const { line, col } = lines.linePos(offset);
 			return `:${line}:${col}`;
 		} catch {
-			// Nested deeper than the stack: the path alone has to do.
+			// The file is nested deeper than the stack, so the message has only the path.
 			return "";
 		}
 	}
 }
 
-/** A path in one line, whatever stands in its names. */
+/** Returns a path in one line, whatever its names contain. */
 export function shownPath(path: readonly (string | number)[]): string {
 	return pathText(path)
 		.slice(0, 300)
 		.replace(/[\p{Cc}\u2028\u2029]/gu, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
-/** Where the value at a path begins, or the name of the deepest setting on the way to it; undefined where there is none. */
+/**
+ * Returns the offset of the value at a path, or of the deepest existing setting on the way to it; undefined if there is none.
+ */
 function offsetOf(document: Document.Parsed, node: ParsedNode | null, path: string): number | undefined {
 	const { isAlias, isMap, isSeq } = yaml();
 	const value = isAlias(node) ? node.resolve(document) : node;
 	if (isMap<ParsedNode, ParsedNode | null>(value)) {
-		// A name may hold dots, and begin another one: the longest that fits is the one that is meant.
+		// A name may contain dots and be the prefix of another; the longest match wins.
 		const members = value.items.flatMap((pair) => {
 			const rest = restBehind(path, keyOf(pair.key));
 			return rest === null ? [] : [{ pair, rest }];
@@ -88,7 +90,7 @@ function keyOf(key: ParsedNode): string {
 	return isScalar(key) ? shownPath([String(key.value)]) : "";
 }
 
-/** What of a path stands behind a member's name; null where the path does not begin with it. */
+/** Returns the rest of a path behind a member's name; null if the path does not start with it. */
 function restBehind(path: string, key: string): string | null {
 	// A path writes a name of digits as an index.
 	for (const name of [key, `[${key}]`]) {

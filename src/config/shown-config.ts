@@ -1,16 +1,16 @@
-/** The configuration for the operator's eyes: without what must stand in no page, log or screenshot. */
+/** The configuration for the operator, without values that must not appear on a page, in a log or in a screenshot. */
 import { PROVIDERS } from "./providers.ts";
 import type { Config } from "./schema.ts";
 
 export const HIDDEN = "(hidden)";
 
-/** Whatever stands under such a name is a secret, in any section, also one that comes later. */
+/** A value under such a name is a secret in any section. */
 const SECRET_NAME = /(?:^|[a-z])(?:key|token|secret|password)$/i;
-/** Not what `SECRET_NAME` takes them for: how many, and the name of the staked token. */
+/** Exceptions to `SECRET_NAME`: the name of the staked token. */
 const PLAIN_PATHS = new Set(["staking.token"]);
-/** Here every value is hidden, whatever its name. */
+/** Every value in these maps is hidden, whatever its name. */
 const SECRET_MAPS = new Set(["headers"]);
-/** The path of an address is a part of what it says only here; elsewhere keys stand in paths. */
+/** Only these addresses keep their path; in others it may contain a key. */
 const PLAIN_ADDRESSES = /^(?:server\.publicUrl|upstreams\.[^.]+\.url)$/;
 const ADDRESS = /^[a-z][a-z0-9+.-]*:\/\//i;
 
@@ -20,7 +20,10 @@ const PLAIN_OPTIONS: ReadonlySet<string> = new Set(
 	),
 );
 
-/** A copy in which each secret is the text `(hidden)`, and addresses are without credentials, query and, where keys may stand in it, path. */
+/**
+ * Returns a copy with each secret replaced by `(hidden)`. Addresses lose their credentials, query and, if it may contain keys,
+ * path.
+ */
 export function shownConfig(config: Config): Record<string, unknown> {
 	return shownMembers(config, []);
 }
@@ -45,7 +48,7 @@ function isSecret(path: readonly string[]): boolean {
 	return SECRET_NAME.test(name);
 }
 
-/** An address without credentials, query and anchor; without its path too, unless `withPath`. */
+/** Returns an address without credentials, query and fragment; also without its path, unless `withPath`. */
 export function shownUrl(address: string, withPath: boolean): string {
 	if (!URL.canParse(address)) return HIDDEN;
 	const { protocol, host, pathname } = new URL(address);

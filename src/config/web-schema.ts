@@ -4,7 +4,7 @@ import { CONTACT, HEADER_VALUE, HTTP_ADDRESS, LEAST_USD, ms, PLAIN_TEXT, PRODUCT
 
 const SEARCH_PROVIDERS = ["searxng", "brave", "google", "tavily", "exa"] as const;
 const usdEach = (description: string) => price({ maximum: 1_000, least: LEAST_USD, default: 0.01, description });
-/** A search provider that asks for a key. */
+/** A search provider that needs a key. */
 const keyed = <T extends TProperties>(url: string, more: T, description: string) =>
 	Type.Optional(
 		closed(

@@ -1,9 +1,9 @@
 import Type from "typebox";
 import { EVM_ADDRESS, HTTP_ADDRESS, headers, ms, named, PRIVATE_KEY, SOLANA_ADDRESS, section } from "./schema-types.ts";
 
-/** Networks that wallets may pay on. */
+/** Networks on which wallets may pay. */
 export const X402_NETWORKS = ["base", "base-sepolia"] as const;
-/** Clusters of Solana that wallets may pay on. */
+/** Solana clusters on which wallets may pay. */
 export const SOLANA_NETWORKS = ["solana", "solana-devnet"] as const;
 
 /** How wallets pay (docs/wallets.md). */

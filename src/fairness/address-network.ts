@@ -1,8 +1,8 @@
 import { isIPv6 } from "node:net";
 
 /**
- * The network that one caller is taken to hold: an IPv4 address itself; of an IPv6 address the first 64 bits, since each
- * subscriber has so many addresses (RFC 6177).
+ * Returns the network that one caller may control: an IPv4 address itself, or the first 64 bits of an IPv6 address, because
+ * each subscriber has that many addresses (RFC 6177).
  */
 export function addressNetwork(address: string): string {
 	if (!isIPv6(address)) return address;

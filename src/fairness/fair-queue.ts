@@ -4,21 +4,23 @@ import type { Requester } from "./requester.ts";
 import { partyOf } from "./tenants.ts";
 
 export interface FairQueueOptions {
-	/** Pieces of work under way at once. */
+	/** The number of concurrent pieces of work. */
 	readonly places: number;
-	/** True: while all places are taken, one more is there for a party that has nothing under way and has used little lately. */
+	/**
+	 * True: while all places are taken, one more is available for a party that has no work running and has used little lately.
+	 */
 	readonly reserve: boolean;
-	/** Pieces that may wait, of all tenants; each has a share (`PartyCapacity`). */
+	/** The number of pieces that may wait, over all tenants; each has a share (`PartyCapacity`). */
 	readonly maxWaiting: number;
-	/** What is thrown where the queue is full, or a tenant has its share of it. */
+	/** Returns the error for a full queue, or for a tenant that has used its share of it. */
 	overflow(): Error;
 	/** Default: the monotonic clock. */
 	monotonicMs?(): number;
 }
 
-/** Whoever has used more lately has no claim to the reserve: it is for those whom the work of others holds up. */
+/** A party with more recent use has no claim to the reserve, which is for parties that others' work delays. */
 const LITTLE_USE_MS = 10_000;
-/** Among parties with the same number under way, what one has used more than another counts in steps of this. */
+/** Among parties with the same number of running pieces, differences in recent use count in steps of this. */
 const USE_STEP_MS = 10_000;
 
 interface Waiting {
@@ -27,18 +29,18 @@ interface Waiting {
 }
 
 /**
- * Bounds how much work is under way, with a queue for each tenant. The next place goes to the party with the least under
- * way: an account, or all callers without one. Among equals parties take turns (round robin), and so do the networks of
- * callers without an account among themselves. The work of one tenant keeps its order.
+ * Bounds concurrent work, with a queue for each tenant. The next place goes to the party with the fewest running pieces: an
+ * account, or all callers without one. Equal parties take turns (round robin), and so do the networks of callers without an
+ * account. The work of one tenant keeps its order.
  */
 export class FairQueue {
 	readonly #options: FairQueueOptions;
 	#places: number;
 	#reserve: boolean;
 	readonly #queue: PartyCapacity;
-	/** By party, then by tenant. On both levels who had a turn longest ago stands first. */
+	/** By party, then by tenant. On both levels the longest since its last turn comes first. */
 	readonly #waiting = new Map<string, Map<string, Waiting[]>>();
-	/** By party. */
+	/** The number of running pieces by party. */
 	readonly #underWay = new Map<string, number>();
 	readonly #use: RecentUse;
 	readonly #monotonicMs: () => number;
@@ -53,19 +55,19 @@ export class FairQueue {
 		this.#use = new RecentUse(this.#monotonicMs);
 	}
 
-	/** Pieces under way. */
+	/** Returns the number of running pieces. */
 	get running(): number {
 		return this.#running;
 	}
 
-	/** Pieces that wait. */
+	/** Returns the number of waiting pieces. */
 	get waiting(): number {
 		return this.#queue.used;
 	}
 
 	/**
 	 * Runs a piece of work when it is the requester's turn.
-	 * @throws what `overflow` gives; the reason of the requester's signal, also while it waits; what the work throws
+	 * @throws the error of `overflow`; the reason of the requester's signal, also while waiting; errors of the work
 	 */
 	async run<T>(requester: Requester, work: () => Promise<T>): Promise<T> {
 		requester.signal.throwIfAborted();
@@ -79,28 +81,28 @@ export class FairQueue {
 		}
 	}
 
-	/** A place without waiting; null where there is none. The returned function gives it back, once. */
+	/** Takes a place without waiting; null if none is free. The returned function releases it, once. */
 	tryEnter(tenant: string): (() => void) | null {
 		return this.#enterNow(tenant) ? this.#leaver(tenant) : null;
 	}
 
 	/**
-	 * A place when it is the requester's turn, to be given back as that of `tryEnter`.
-	 * @throws what `overflow` gives; the reason of the requester's signal, which it has to look at first
+	 * Waits for a place; the returned function releases it, as for `tryEnter`.
+	 * @throws the error of `overflow`; the reason of the requester's signal, which the caller has to check first
 	 */
 	async enter(requester: Requester): Promise<() => void> {
 		if (!this.#enterNow(requester.tenant)) await this.#turn(requester);
 		return this.#leaver(requester.tenant);
 	}
 
-	/** Takes new bounds; what is under way goes on. */
+	/** Applies new bounds; running work continues. */
 	resize({ places, reserve }: Pick<FairQueueOptions, "places" | "reserve">): void {
 		this.#places = places;
 		this.#reserve = reserve;
 		while (this.#letNextIn());
 	}
 
-	/** Refuses all that waits. */
+	/** Rejects all waiting pieces. */
 	refuseWaiting(reason: unknown): void {
 		const all = [...this.#waiting.values()].flatMap((tenants) => [...tenants]);
 		this.#waiting.clear();
@@ -165,7 +167,7 @@ export class FairQueue {
 		this.#letNextIn();
 	}
 
-	/** False where nobody waits who may come in. */
+	/** Starts the next piece; returns false if none may start. */
 	#letNextIn(): boolean {
 		const party = this.#nextParty();
 		const tenants = party === undefined ? undefined : this.#waiting.get(party);
@@ -186,7 +188,7 @@ export class FairQueue {
 		let least = Number.POSITIVE_INFINITY;
 		for (const party of this.#waiting.keys()) {
 			const underWay = this.#underWay.get(party) ?? 0;
-			// Less than one piece of work, however much it is.
+			// Recent use counts as less than one piece of work, however large it is.
 			const used = 1 - 1 / (1 + Math.floor(this.#use.of(party) / USE_STEP_MS));
 			if (underWay + used >= least) continue;
 			chosen = party;
@@ -196,7 +198,7 @@ export class FairQueue {
 		return chosen !== undefined && this.#hasPlace(chosen) ? chosen : undefined;
 	}
 
-	/** False where it does not wait any more. */
+	/** Removes a waiting piece; returns false if it no longer waits. */
 	#remove(tenant: string, piece: Waiting): boolean {
 		const party = partyOf(tenant);
 		const tenants = this.#waiting.get(party);
@@ -211,7 +213,7 @@ export class FairQueue {
 	}
 }
 
-/** Moves an entry behind all others, where it is there. */
+/** Moves an existing entry behind all others. */
 function putLast<Value>(map: Map<string, Value>, key: string): void {
 	const value = map.get(key);
 	if (value === undefined) return;

@@ -1,7 +1,7 @@
 /**
- * Shares of what callers use together. Promises: no tenant takes all of a bounded resource, so that another one finds
- * room; a tenant that is alone may use most of it. A tenant is an account, or the network of a caller without one; all
- * networks together are one party beside accounts.
+ * Fair shares of shared resources. No tenant takes all of a bounded resource, so that another finds capacity; a tenant that is
+ * alone may use most of it. A tenant is an account, or the network of a caller without one; all networks together are one party
+ * beside accounts.
  */
 export { addressNetwork } from "./address-network.ts";
 export { FairQueue, type FairQueueOptions } from "./fair-queue.ts";

@@ -2,8 +2,8 @@ import { SharedCapacity, type Taken } from "./shared-capacity.ts";
 import { isNetworkTenant, partyOf } from "./tenants.ts";
 
 /**
- * A capacity that accounts share, and of which all callers without an account have half together; of that half each
- * network has a share. So any number of networks leaves room for accounts.
+ * A capacity that accounts share. All callers without an account have half of it together, and each network has a share of that
+ * half. So any number of networks leaves capacity for accounts.
  */
 export class PartyCapacity {
 	readonly #all: SharedCapacity;
@@ -26,7 +26,7 @@ export class PartyCapacity {
 		return isNetworkTenant(tenant) ? this.#anonymous.usedBy(tenant) : this.#all.usedBy(tenant);
 	}
 
-	/** As `SharedCapacity.take`. */
+	/** Works like `SharedCapacity.take`. */
 	take(tenant: string, amount: number, held = 0): Taken {
 		if (!isNetworkTenant(tenant)) return this.#all.take(tenant, amount, held);
 		const taken = this.#anonymous.take(tenant, amount, held);

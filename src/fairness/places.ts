@@ -1,15 +1,15 @@
 import { SharedCapacity, type Taken } from "./shared-capacity.ts";
 
 /**
- * An account; a caller without one; a caller whose key is still looked up, who may be either; a wallet whose signature is
- * still checked.
+ * An account; a caller without one; a caller whose key is being looked up, who may be either; a wallet whose signature is being
+ * checked.
  */
 export type CallerKind = "account" | "stranger" | "unidentified" | "signing";
 
 /**
- * The places of requests under way. Each account is a tenant of them. Networks are cheap to come by (who has one IPv6
- * prefix of 48 bits has 65,536 of them): all callers without an account are one tenant together, and those whose
- * key is looked up and those whose signature is checked two more. Within such a crowd each network has its share.
+ * The places for concurrent requests. Each account is a tenant. Networks are cheap to get (an IPv6 prefix of 48 bits has 65,536
+ * of them), so all callers without an account are one tenant, and callers in key look-up and in signature checks are two more.
+ * Within such a group each network has its share.
  */
 export class Places {
 	readonly #all: SharedCapacity;
@@ -18,12 +18,12 @@ export class Places {
 	constructor(limit: number) {
 		this.#all = new SharedCapacity(limit);
 		const half = () => new SharedCapacity(Math.max(1, Math.floor(limit / 2)));
-		// A look-up takes an instant: a network that brings many at once, as an account after a start does, is not held back.
-		// A signature may take a chain's node as long as it likes.
+		// A look-up takes an instant, so a network with many at once, as after a restart, is not delayed. A signature may wait for
+		// a chain's node for a long time.
 		this.#crowds = { stranger: half(), unidentified: new SharedCapacity(limit), signing: half() };
 	}
 
-	/** Takes a place: "full" where none is left for callers of the kind, "share" where the tenant has its share. */
+	/** Takes a place: "full" if none is left for this kind of caller, "share" if the tenant has used its share. */
 	take(tenant: string, kind: CallerKind): Taken {
 		if (kind === "account") return this.#all.take(tenant, 1);
 		const crowd = this.#crowds[kind];

@@ -1,6 +1,6 @@
-/** Of the time that passes, the share by which what was used is forgotten: whoever uses less than that owes nothing. */
+/** The rate at which use is forgotten, as a share of the elapsed time: a party that uses less than that has no recent use. */
 const FORGOTTEN_SHARE = 0.25;
-/** Parties that are kept in mind; past it those that owe nothing are dropped. */
+/** The number of parties in memory; above it those without recent use are dropped. */
 const MAX_KEPT = 10_000;
 
 interface Use {
@@ -8,7 +8,7 @@ interface Use {
 	readonly atMs: number;
 }
 
-/** How much time each party has used lately, of places or of processors. */
+/** Counts how much time each party has used lately, of places or of processors. */
 export class RecentUse {
 	readonly #uses = new Map<string, Use>();
 	readonly #monotonicMs: () => number;
@@ -17,7 +17,7 @@ export class RecentUse {
 		this.#monotonicMs = monotonicMs;
 	}
 
-	/** Adds what a piece of a party's work has used. */
+	/** Adds the time that a piece of a party's work used. */
 	add(party: string, ms: number): void {
 		const used = this.of(party) + ms;
 		this.#uses.set(party, { ms: used, atMs: this.#monotonicMs() });
@@ -25,12 +25,12 @@ export class RecentUse {
 		for (const other of [...this.#uses.keys()]) if (this.of(other) === 0) this.#uses.delete(other);
 	}
 
-	/** How long until a party has used no more than `mostMs`; 0: it has not. */
+	/** Returns how long until a party's recent use is at most `mostMs`; 0: it already is. */
 	waitMs(party: string, mostMs: number): number {
 		return Math.max(0, this.of(party) - mostMs) / FORGOTTEN_SHARE;
 	}
 
-	/** Milliseconds. */
+	/** Returns a party's recent use in milliseconds. */
 	of(party: string): number {
 		const use = this.#uses.get(party);
 		return use === undefined ? 0 : Math.max(0, use.ms - (this.#monotonicMs() - use.atMs) * FORGOTTEN_SHARE);

@@ -1,10 +1,10 @@
-/** Tells an engine that listens on the loopback interface whose share a request counts in. */
+/** This header gives the tenant of a request to an engine that listens on the loopback interface. */
 export const TENANT_HEADER = "x-turnpike-tenant";
 
-/** Who asks for a piece of work. */
+/** The requester of a piece of work. */
 export interface Requester {
-	/** Whose share the work counts in: an account's id, or the network of a caller without an account. */
+	/** The tenant in whose share the work counts: an account's id, or the network of a caller without an account. */
 	readonly tenant: string;
-	/** Aborts when the work is not wanted any more. */
+	/** Aborts when the work is no longer needed. */
 	readonly signal: AbortSignal;
 }

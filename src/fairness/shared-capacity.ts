@@ -1,10 +1,10 @@
-/** "full": so much is not free. "share": the tenant has its share. */
+/** "full": the amount is not free. "share": the tenant has used its share. */
 export type Taken = "taken" | "full" | "share";
 
 /**
- * A capacity that tenants share by a dynamic threshold: a tenant may take more while what it has is at most what is
- * still free (Choudhury and Hahne, "Dynamic Queue Length Thresholds", 1998, with alpha 1). One tenant alone gets half;
- * each of n gets one part of n + 1, and the last part stays free for whoever comes next.
+ * A capacity that tenants share by a dynamic threshold: a tenant may take more while its use is at most the free amount
+ * (Choudhury and Hahne, "Dynamic Queue Length Thresholds", 1998, with alpha 1). One tenant alone gets half; each of n gets one
+ * part of n + 1, and the last part stays free for the next tenant.
  */
 export class SharedCapacity {
 	readonly limit: number;
@@ -24,8 +24,8 @@ export class SharedCapacity {
 	}
 
 	/**
-	 * Takes `amount` for a tenant; "full" where it is not free, "share" where the tenant has its share.
-	 * @param held what the same piece of work has taken already: a tenant's only one needs no more than free room
+	 * Takes `amount` for a tenant; "full" if it is not free, "share" if the tenant has used its share.
+	 * @param held the amount that the same piece of work already has: a tenant's only piece needs only free capacity
 	 */
 	take(tenant: string, amount: number, held = 0): Taken {
 		const free = this.limit - this.#used - amount;

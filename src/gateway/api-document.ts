@@ -1,6 +1,6 @@
 /**
- * GET /openapi.json and /docs: the API document. Free, for everybody. Promise: it is made once and then kept, so that a
- * request for it costs no more than its bytes.
+ * GET /openapi.json and /docs serve the API document, free and without authentication. It is built once and cached, so a
+ * request costs no more than its bytes.
  */
 import Type from "typebox";
 import type { RuleNames } from "../access/index.ts";
@@ -15,31 +15,31 @@ const DocumentSchema = Type.Object(
 const encoder = new TextEncoder();
 
 export interface ApiDocumentDeps {
-	/** All of the API, this route too. */
+	/** Lists every endpoint of the API, including this route. */
 	readonly endpoints: () => readonly Endpoint[];
-	/** What keys may be restricted to. */
+	/** The names that a key's restrictions may use. */
 	readonly ruleNames: RuleNames;
-	/** The address of the service. */
+	/** Returns the public address of the service. */
 	readonly url: () => string;
 }
 
-/** The document and its page as they go out. */
-interface Kept {
-	/** What the document says of the service: another address makes another one. */
-	readonly of: string;
+/** The rendered document and page. */
+interface CachedDocument {
+	/** The service address and network names that the document shows; a different value makes a new document. */
+	readonly cacheKey: string;
 	readonly json: Answer;
 	readonly page: Uint8Array<ArrayBuffer>;
 }
 
 export class ApiDocument {
 	readonly #deps: ApiDocumentDeps;
-	#kept: Kept | null = null;
+	#cache: CachedDocument | null = null;
 
 	constructor(deps: ApiDocumentDeps) {
 		this.#deps = deps;
 	}
 
-	/** The page that shows it, in HTML. */
+	/** Returns the documentation page as HTML. */
 	get page(): Uint8Array<ArrayBuffer> {
 		return this.#current().page;
 	}
@@ -59,15 +59,15 @@ export class ApiDocument {
 		});
 	}
 
-	#current(): Kept {
+	#current(): CachedDocument {
 		const { endpoints, ruleNames, url } = this.#deps;
 		const names = { EndpointName: [...ruleNames.endpoints], NetworkName: [...ruleNames.networks] };
-		const of = [url(), ...names.NetworkName].join(" ");
-		if (this.#kept?.of === of) return this.#kept;
+		const cacheKey = [url(), ...names.NetworkName].join(" ");
+		if (this.#cache?.cacheKey === cacheKey) return this.#cache;
 		const document = openApiDocument(endpoints(), { version: VERSION, url: url(), names });
 		const body = encoder.encode(JSON.stringify(document));
 		const json = { status: 200, type: "application/json", body, packed: new Map<string, Uint8Array>() };
-		this.#kept = { of, json, page: encoder.encode(docsPage(document)) };
-		return this.#kept;
+		this.#cache = { cacheKey, json, page: encoder.encode(docsPage(document)) };
+		return this.#cache;
 	}
 }

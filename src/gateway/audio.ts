@@ -11,7 +11,7 @@ import type { Clock, Timers } from "../telemetry/clock.ts";
 import { createAudioUpstreams } from "../upstreams/audio/index.ts";
 import type { AttemptDeps } from "../upstreams/index.ts";
 
-/** What makes audio on this machine. */
+/** The engines that make audio on this machine. */
 export interface AudioEngines {
 	/** The built-in voices; null where they cannot run here. */
 	readonly speech: SpeechEngine | null;
@@ -24,7 +24,7 @@ export interface AudioDeps {
 	readonly store: StorePort;
 	readonly clock: Clock;
 	readonly timers: Timers;
-	/** The pool of the chat upstreams: the same servers. */
+	/** The pool of the chat upstreams, which are the same servers. */
 	readonly attemptDeps: AttemptDeps;
 	readonly catalog: () => Catalog;
 	readonly config: () => Config;
@@ -46,7 +46,7 @@ export class Audio {
 			transcription: { budgets, upstreams, encoder, catalog, config },
 			voices: { voices, encoder, catalog, config, onDeleted: () => this.#cleanup.soon() },
 		};
-		this.#cleanup = new VoiceCleanupJob({ store, clock, timers: deps.timers, book: registry, upstreams });
+		this.#cleanup = new VoiceCleanupJob({ store, clock, timers: deps.timers, registry: registry, upstreams });
 	}
 
 	stop(): void {

@@ -24,12 +24,12 @@ const MIB = 1_048_576;
 /** Assembles the chain proxy: its upstreams, its cache, and what its routes need. */
 export class ChainProxy {
 	readonly upstreams: RunningRpcUpstreams;
-	/** What the routes call: the upstreams, and before them what is in memory. */
+	/** The upstreams behind an in-memory cache, as the routes call them. */
 	readonly cache: CachedUpstreams;
 	readonly routeDeps: RpcDeps;
 	readonly #budgets: RpcBudgets;
 
-	/** Throws a ConfigError for a network that is none. */
+	/** @throws {ConfigError} if the configuration names an unknown network */
 	constructor({ catalog, config, budgets, store, journal, clock, log }: ChainProxyDeps) {
 		const { rpc, timeouts, data } = config();
 		this.upstreams = createRpcUpstreams({ catalog, config: rpc, timeouts, log });
@@ -40,7 +40,10 @@ export class ChainProxy {
 		this.routeDeps = { budgets, credits, idempotency, sends, catalog, upstreams: this.cache, config };
 	}
 
-	/** Takes new upstreams and time limits. Throws a ConfigError, and nothing has changed then. */
+	/**
+	 * Replaces the upstreams and time limits.
+	 * @throws {ConfigError} before anything has changed
+	 */
 	reload({ rpc, timeouts }: Config): void {
 		this.upstreams.reload(rpc, timeouts);
 		this.cache.resize(rpc.cacheMb * MIB);

@@ -1,10 +1,13 @@
-/** Builds the console's pages: `bun console-build-child.ts SOURCES OUT`. Packs each text once, so that no answer has to. */
+/**
+ * Builds the console's pages: `bun console-build-child.ts SOURCES OUT`. It compresses each text file once, so that no answer
+ * has to.
+ */
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { build } from "vite";
 
-/** Below this many bytes a packed file is no smaller on the wire. */
+/** Smaller files do not get smaller on the wire by compression. */
 const MIN_BYTES = 1_024;
 const TEXT = /\.(?:html|js|css|svg|json|txt)$/;
 

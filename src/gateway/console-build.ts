@@ -1,7 +1,7 @@
 /**
- * The console's pages as the browser gets them. They are built from `console/` by a process of its own, once for each
- * state of their sources; an image may bring them built (`console/dist`). All of it is then kept in memory: some
- * megabytes, and only where somebody looks at the console.
+ * Builds the console's pages for browsers. A child process builds them from `console/` once for each state of the sources; an
+ * image may ship them built (`console/dist`). The built files are then cached: some megabytes, and only if somebody opens the
+ * console.
  */
 import { createHash, randomUUID } from "node:crypto";
 import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
@@ -13,12 +13,12 @@ export interface BuiltFile {
 	readonly type: string;
 	readonly etag: string;
 	readonly bytes: Uint8Array;
-	/** null: it was not worth it. */
+	/** null if compression does not make the file smaller. */
 	readonly packed: { readonly br: Uint8Array | null; readonly gzip: Uint8Array | null };
 }
 
 export interface ConsoleBuildOptions {
-	/** Takes the built pages where the program's own folder cannot be written. */
+	/** The pages are built here if the program's own folder is not writable. */
 	readonly dataDir: string;
 	readonly log: Log;
 }
@@ -27,11 +27,11 @@ const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const SOURCES = join(ROOT, "console");
 const ENTRY = fileURLToPath(new URL("./console-build-child.ts", import.meta.url));
 const DIST = "dist";
-/** Holds what the pages were built from; written last, so a build that was cut off is none. */
+/** Holds the hash of the sources. It is written last, so an interrupted build is not used. */
 const STAMP = "built-from";
 const BUILD_MS = 120_000;
-/** Of the end of what a failed build says. */
-const TOLD_CHARACTERS = 600;
+/** How much of the end of a failed build's output is logged. */
+const LOGGED_CHARACTERS = 600;
 
 const TYPES: Readonly<Record<string, string>> = {
 	html: "text/html; charset=utf-8",
@@ -45,39 +45,46 @@ const TYPES: Readonly<Record<string, string>> = {
 	txt: "text/plain; charset=utf-8",
 };
 
-/** The built pages by their names. Throws where they cannot be built, saying why. */
+/**
+ * Returns the built pages by name.
+ * @throws {Error} with the reason if the build fails
+ */
 export async function builtConsole({ dataDir, log }: ConsoleBuildOptions): Promise<ReadonlyMap<string, BuiltFile>> {
 	const places = [SOURCES, join(dataDir, "console")];
 	const stamp = await stampOf(SOURCES);
 	for (const place of places) {
 		const built = join(place, DIST);
-		const from = await readFile(join(built, STAMP), "utf8").catch(() => null);
-		if (from !== null && (stamp === null || from === stamp)) return load(built);
+		const builtStamp = await readFile(join(built, STAMP), "utf8").catch(() => null);
+		if (builtStamp !== null && (stamp === null || builtStamp === stamp)) return load(built);
 	}
 	if (stamp === null) throw new Error(`there is no application in ${SOURCES}`);
 	const startMs = performance.now();
 	const place = await firstWritable(places);
-	const fresh = join(place, `.build-${randomUUID()}`);
+	const buildDir = join(place, `.build-${randomUUID()}`);
 	try {
-		await runBuild(fresh);
-		await writeFile(join(fresh, STAMP), stamp);
-		const files = await load(fresh);
-		await publish(fresh, join(place, DIST));
+		await runBuild(buildDir);
+		await writeFile(join(buildDir, STAMP), stamp);
+		const files = await load(buildDir);
+		await publish(buildDir, join(place, DIST));
 		log.info({ files: files.size, tookMs: Math.round(performance.now() - startMs) }, "the console's pages were built");
 		return files;
 	} finally {
-		await rm(fresh, { recursive: true, force: true });
+		await rm(buildDir, { recursive: true, force: true });
 	}
 }
 
-/** A hash of all that the pages are made of; null where their sources are not here. */
+/** Returns a hash of all sources of the pages; null if the sources are not on this machine. */
 async function stampOf(sources: string): Promise<string | null> {
 	const names = await filesBelow(sources).catch(() => []);
-	const own = names.filter((name) => !name.startsWith(DIST) && !name.startsWith("."));
-	if (!own.includes("index.html")) return null;
+	const sourceNames = names.filter((name) => !name.startsWith(DIST) && !name.startsWith("."));
+	if (!sourceNames.includes("index.html")) return null;
 	const hash = createHash("sha256");
-	const all = [...own.map((name) => join(sources, name)), join(ROOT, "src/routes/console/types.ts"), join(ROOT, "package.json")];
-	for (const path of all.sort()) {
+	const sourcePaths = [
+		...sourceNames.map((name) => join(sources, name)),
+		join(ROOT, "src/routes/console/types.ts"),
+		join(ROOT, "package.json"),
+	];
+	for (const path of sourcePaths.sort()) {
 		const bytes = await readFile(path).catch(() => Buffer.alloc(0));
 		hash.update(`${relative(ROOT, path)} ${bytes.length}\n`).update(bytes);
 	}
@@ -96,16 +103,16 @@ async function runBuild(outDir: string): Promise<void> {
 		timeout: BUILD_MS,
 		killSignal: "SIGKILL",
 	});
-	const [said, code] = await Promise.all([new Response(child.stderr).text(), child.exited]);
-	if (code !== 0) throw new Error(`the build ended with ${child.signalCode ?? code}: ${said.trim().slice(-TOLD_CHARACTERS)}`);
+	const [output, code] = await Promise.all([new Response(child.stderr).text(), child.exited]);
+	if (code !== 0) throw new Error(`the build ended with ${child.signalCode ?? code}: ${output.trim().slice(-LOGGED_CHARACTERS)}`);
 }
 
-/** Puts a build in its place. Another process may do so at the same time: one of the two stays. */
-async function publish(fresh: string, dist: string): Promise<void> {
-	const old = `${fresh}-old`;
-	await rename(dist, old).catch(() => {});
-	await rename(fresh, dist).catch(() => {});
-	await rm(old, { recursive: true, force: true });
+/** Moves a build to its final place. If another process does so at the same time, one of the two builds stays. */
+async function publish(buildDir: string, dist: string): Promise<void> {
+	const oldDir = `${buildDir}-old`;
+	await rename(dist, oldDir).catch(() => {});
+	await rename(buildDir, dist).catch(() => {});
+	await rm(oldDir, { recursive: true, force: true });
 }
 
 async function firstWritable(places: readonly string[]): Promise<string> {

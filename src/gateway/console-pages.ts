@@ -2,22 +2,22 @@ import { preferredEncoding } from "../server/index.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { BuiltFile } from "./console-build.ts";
 
-/** Name below the folder of the built application, with slashes -> the file. */
+/** Maps a path below the built application's folder, with forward slashes, to its file. */
 export type BuiltFiles = ReadonlyMap<string, BuiltFile>;
 
 export interface ConsolePagesOptions {
-	/** Brings the built application: at once where it stands there, else after a build. */
+	/** Returns the built application, and builds it first if necessary. */
 	readonly build: () => Promise<BuiltFiles>;
 	readonly log: Log;
 	readonly monotonicMs: () => number;
 }
 
-/** After a build that failed the next one waits so long. */
+/** The wait after a failed build before the next one. */
 const RETRY_MS = 30_000;
 const INDEX = "index.html";
 const FOREVER = "public, max-age=31536000, immutable";
 
-/** The pages of the console. They are built when somebody first looks at them; until then a page says so. */
+/** Serves the pages of the console. The first visit builds them; until the build ends, a waiting page is shown. */
 export class ConsolePages {
 	readonly #options: ConsolePagesOptions;
 	#files: BuiltFiles | null = null;
@@ -28,7 +28,7 @@ export class ConsolePages {
 		this.#options = options;
 	}
 
-	/** `path` is below /console: empty, or with a slash at its front. */
+	/** `path` is below /console: empty, or with a leading slash. */
 	async answer(path: string, request: Request): Promise<Response> {
 		if (this.#files === null) await Promise.race([this.#build(), Bun.sleep(ALREADY_BUILT_MS)]);
 		if (this.#files === null) return this.#waiting();
@@ -36,7 +36,7 @@ export class ConsolePages {
 		const file = this.#files.get(name);
 		if (file !== undefined && name !== INDEX) return fileAnswer(file, name.startsWith("assets/") ? FOREVER : "no-cache", request);
 		const index = this.#files.get(INDEX);
-		// A script that is not there is none; any other path is one of the application's own.
+		// A missing asset is 404; any other path is a page of the application itself.
 		if (index === undefined || name.startsWith("assets/")) return notFound();
 		return fileAnswer(index, "no-cache", request);
 	}
@@ -74,7 +74,7 @@ export class ConsolePages {
 	}
 }
 
-/** Files that stand there are read within this time: nobody sees the waiting page then. */
+/** Files that are already built are read within this time, so that no waiting page appears. */
 const ALREADY_BUILT_MS = 500;
 
 function fileAnswer(file: BuiltFile, cacheControl: string, request: Request): Response {

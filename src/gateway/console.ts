@@ -25,22 +25,22 @@ export interface ConsoleDeps extends Omit<ConsoleApiDeps, "sessions" | "live" | 
 	readonly pipeline: PipelineDeps;
 	readonly clock: Clock;
 	readonly addresses: AddressWindows;
-	/** The whole API, for what the console does through it. */
+	/** The whole API, for the endpoints that the console uses. */
 	readonly api: () => App;
-	/** The application; null: this server has none. */
+	/** The application's pages; null if this server has none. */
 	readonly pages: ConsolePages | null;
 }
 
-/** By which a key's restrictions let it in, or keep it out. */
+/** The endpoint name under which a key's restrictions allow or deny the console. */
 export const CONSOLE_NAME = "console";
 const ROOT = "/console";
 const SIGN_INS_PER_MINUTE = 10;
 const PLAY = `${CONSOLE_API}/play/`;
 const ACCOUNTS = `${CONSOLE_API}/accounts`;
-/** What is no playground: keys, accounts and money have pages of their own. */
+/** The playground excludes these paths: keys, accounts and money have their own pages. */
 const NOT_PLAYED = /^(?:admin|api_keys|x402)?(?:\/|$)/;
 const READS = new Set(["GET", "HEAD"]);
-/** Credentials and origins of the caller: the session stands in their place. */
+/** Headers with the caller's credentials and origin are removed, because the session replaces them. */
 const DROPPED = [
 	"authorization",
 	"cookie",
@@ -54,7 +54,7 @@ const DROPPED = [
 	"x-payment",
 ];
 
-/** Nothing is loaded from elsewhere, nothing runs that the page did not bring, and no other page frames it. */
+/** Forbids resources from other origins, inline scripts and framing by other pages. */
 const SECURITY_HEADERS = {
 	"Content-Security-Policy":
 		"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; media-src blob:; connect-src 'self'; " +
@@ -67,9 +67,8 @@ const SECURITY_HEADERS = {
 } as const;
 
 /**
- * The console: its pages, and the gate before its API. Whoever passes the gate has a session; a change needs the session's
- * token, too. What stands below /play and /accounts is the API's own endpoint, run with the session's key: there is no
- * second road to money.
+ * Serves the console: its pages, and its API behind a session check. Changes need the session's CSRF token, too. Paths below
+ * /play and /accounts run the API's own endpoints with the session's key, so money takes no second path.
  */
 export class Console {
 	readonly pages: readonly SidePage[];
@@ -77,7 +76,7 @@ export class Console {
 	readonly #sessions: ConsoleSessions;
 	readonly #books: OperatorBooks;
 	readonly #app: App;
-	/** Of requests that passed the gate. */
+	/** The sessions of requests that passed the session check. */
 	readonly #live = new WeakMap<Request, ActiveSession>();
 
 	constructor(deps: ConsoleDeps) {
@@ -131,11 +130,11 @@ export class Console {
 		return pages.answer(pathname.slice(ROOT.length), request);
 	}
 
-	/** The gate. Its refusals have the form of the API's errors. */
+	/** Checks the session. Refusals have the form of the API's errors. */
 	async #enter(request: Request, connection: Connection, pathname: string): Promise<Response> {
 		try {
 			const changes = !READS.has(request.method);
-			// Browsers say where a request comes from; the cookie is not sent from elsewhere anyway.
+			// Browsers send the request's origin; the cookie is not sent from other sites anyway.
 			const site = request.headers.get("sec-fetch-site") ?? "same-origin";
 			if (changes && site !== "same-origin") throw notOwn();
 			if (pathname === `${CONSOLE_API}/session` && request.method === "POST") return await this.#app.fetch(request, connection);
@@ -171,19 +170,22 @@ export class Console {
 	}
 }
 
-/** The path of the API that does it; null: the console's own endpoint. Throws 404 for what is no playground. */
+/**
+ * Returns the API path that serves this request; null if it is the console's own endpoint.
+ * @throws 404 for a path outside the playground
+ */
 function apiPath(pathname: string, method: string): string | null {
 	if (pathname.startsWith(PLAY)) {
 		const path = pathname.slice(PLAY.length);
 		if (NOT_PLAYED.test(decoded(path))) throw new ApiError("NOT_FOUND", { message: "This is no part of the playground" });
 		return `${API_PREFIX}/${path}`;
 	}
-	// The list is the console's own: it can be searched.
+	// The console has its own account list, because it can be searched.
 	if (pathname === ACCOUNTS) return READS.has(method) ? null : `${API_PREFIX}/admin/accounts`;
 	return pathname.startsWith(`${ACCOUNTS}/`) ? `${API_PREFIX}/admin${pathname.slice(CONSOLE_API.length)}` : null;
 }
 
-/** As the router reads it; nothing where it cannot. */
+/** Decodes the path like the router; returns "" if it cannot be decoded. */
 function decoded(path: string): string {
 	try {
 		return decodeURIComponent(path);

@@ -4,44 +4,44 @@ import type { StorePort } from "../store/port.ts";
 import type { Log } from "../telemetry/log.ts";
 
 /**
- * Warns of upstreams whose models are given away (docs/models.md): always where the upstream may send a bill, else only
- * where the store has accounts beside the operator's. Each upstream is told once between two calls of `restart`.
+ * Warns of upstreams whose models are given away (docs/models.md): always if the upstream may send a bill, otherwise only if
+ * the store has accounts beside the operator's. Each upstream is reported once between two calls of `restart`.
  */
 export class FreeModelWarnings {
 	readonly #store: StorePort;
 	readonly #log: Log;
-	readonly #told = new Set<string>();
+	readonly #reportedUpstreams = new Set<string>();
 
 	constructor(store: StorePort, log: Log) {
 		this.#store = store;
 		this.#log = log;
 	}
 
-	/** After a reload everything is news again. */
+	/** Forgets which upstreams were reported, for a reload. */
 	restart(): void {
-		this.#told.clear();
+		this.#reportedUpstreams.clear();
 	}
 
-	/** Looks at a catalog that is in force now. Never throws; the answer of the store is not waited for. */
+	/** Checks the current catalog. It never throws, and does not wait for the store's answer. */
 	check(catalog: Catalog, config: Config): void {
-		const untold = freeUpstreams(catalog, config).filter(({ upstream }) => !this.#told.has(upstream));
-		const tell = (free: typeof untold) => {
-			for (const { upstream, models } of free) this.#tell(upstream, models);
+		const unreported = freeUpstreams(catalog, config).filter(({ upstream }) => !this.#reportedUpstreams.has(upstream));
+		const report = (upstreams: typeof unreported) => {
+			for (const { upstream, models } of upstreams) this.#report(upstream, models);
 		};
-		tell(untold.filter(({ billed }) => billed));
-		const ours = untold.filter(({ billed }) => !billed);
-		if (ours.length === 0) return;
+		report(unreported.filter(({ billed }) => billed));
+		const ownUpstreams = unreported.filter(({ billed }) => !billed);
+		if (ownUpstreams.length === 0) return;
 		this.#store.admin("hasCustomers", {}).then(
 			(customers) => {
-				if (customers) tell(ours);
+				if (customers) report(ownUpstreams);
 			},
 			(error: Error) => this.#log.debug({ cause: error.message }, "it is not known whether models at price 0 have customers"),
 		);
 	}
 
-	#tell(upstream: string, models: number): void {
-		if (this.#told.has(upstream)) return;
-		this.#told.add(upstream);
+	#report(upstream: string, models: number): void {
+		if (this.#reportedUpstreams.has(upstream)) return;
+		this.#reportedUpstreams.add(upstream);
 		this.#log.warn(
 			{ upstream, models },
 			"models of this upstream are offered to every account at price 0: price them under models.entries, or set discover: false",

@@ -13,7 +13,7 @@ import type { PublicFetch } from "../upstreams/public-fetch/index.ts";
 import type { AudioEngines } from "./audio.ts";
 import type { ConsolePages } from "./console-pages.ts";
 
-/** What a gateway is put together from. */
+/** The dependencies from which a gateway is assembled. */
 export interface GatewayDeps {
 	readonly config: Config;
 	readonly data: CatalogData;
@@ -22,27 +22,30 @@ export interface GatewayDeps {
 	readonly journal: Journal;
 	readonly clock: Clock;
 	readonly log: Log;
-	/** The built-in chat engine: starts at first use; throws MODEL_OFFLINE with its progress while its weights come. */
+	/**
+	 * The built-in chat engine. It starts at first use, and throws MODEL_OFFLINE with the progress while its weights are
+	 * downloading.
+	 */
 	readonly embedded: { endpoint(): Promise<{ readonly url: string; readonly key: string }> };
 	/** True where the built-in chat engine can run on this machine. */
 	readonly embeddedAvailable: boolean;
-	/** What speaks and encodes here. */
+	/** The built-in speech and voice engines. */
 	readonly audio: AudioEngines;
-	/** The built-in embedding model; null where it cannot run here. */
+	/** The built-in embedding model; null if it cannot run on this machine. */
 	readonly embeddings: EmbeddingEngine | null;
 	readonly countTokens: (text: string, tenant: string) => Promise<number>;
-	/** What reads, edits and writes pictures; null where it cannot run here. */
+	/** Classifies, edits and generates images; null if it cannot run on this machine. */
 	readonly images: ImageEngine | null;
-	/** Reads addresses that callers name; default: the public ones, and those of `web.allowPrivateHosts`. */
+	/** Fetches addresses that callers name. Default: public addresses and those of `web.allowPrivateHosts`. */
 	readonly fetchPublic?: PublicFetch;
-	/** Reads the text of files. */
+	/** Extracts the text of files. */
 	readonly documents: DocumentReader;
-	/** The address that documents show. */
+	/** Returns the address that documents show. */
 	readonly url: () => string;
-	/** The port that is really listened on. */
+	/** Returns the port that the server listens on. */
 	readonly port: () => number;
-	/** What the console shows of weights and programs; left out: nothing. */
+	/** Weights and programs as the console shows them; without it the console shows none. */
 	readonly assets?: AssetStore;
-	/** The console's pages; left out: it has its API alone. */
+	/** The console's pages; without them the console has only its API. */
 	readonly consolePages?: ConsolePages;
 }

@@ -97,21 +97,20 @@ export class Gateway {
 		return this.#config;
 	}
 
-	/** Counts of chain calls that were answered from memory or shared, since the start. */
+	/** Counts chain calls since the start that were answered from the cache or shared. */
 	get chainCache(): RpcCacheStats {
 		return this.#chains.cache.stats();
 	}
 
-	/** Resolves when every upstream has been asked once: for its models, or which chain it serves. */
+	/** Resolves when every upstream has been queried once for its models or its chain id. */
 	async discovered(): Promise<void> {
 		await Promise.all([this.#catalog.refresh(), this.#chains.upstreams.checked(), this.#observability.ready()]);
 	}
 
 	/**
-	 * Takes models, prices, upstreams and limits from a new configuration; running requests finish on the old one.
-	 *
+	 * Applies models, prices, upstreams and limits from a new configuration; running requests finish on the old one.
 	 * @returns the settings that need a restart to change
-	 * @throws {CatalogError} and what else is wrong with the configuration; nothing has changed then
+	 * @throws {CatalogError} and other configuration errors, before anything has changed
 	 */
 	reload(config: Config): string[] {
 		const applyCatalog = this.#catalog.prepareReload(config);
@@ -119,7 +118,7 @@ export class Gateway {
 		this.#chains.reload(config);
 		this.#upstreams.reload(config.upstreams, config.timeouts);
 		this.#wallets.reload(config);
-		// From here on nothing throws.
+		// Nothing below throws.
 		const { host, port } = this.#config.server;
 		this.#config = { ...config, server: { ...config.server, host, port }, data: this.#config.data };
 		this.#settings = settingsOf(this.#config);
@@ -323,7 +322,7 @@ export class Gateway {
 		};
 	}
 
-	/** Returns what a key may be restricted to. */
+	/** Returns the names that a key's restrictions may use. */
 	#ruleNames(endpoints: readonly Endpoint[]): RuleNames {
 		const { networks, optionalNetworks } = this.#deps.rpcCatalog;
 		return {

@@ -1,4 +1,4 @@
-/** Puts the parts together: the only room that knows them all. Has no rules of its own. */
+/** Assembles the modules, and is the only one that knows them all. It has no rules of its own. */
 
 export { RetentionJob, type RetentionJobDeps } from "../maintenance/retention-job.ts";
 export type { AudioEngines } from "./audio.ts";

@@ -8,16 +8,16 @@ export interface LiveCatalogDeps
 	extends Pick<GatewayDeps, "data" | "embeddedAvailable" | "audio" | "embeddings" | "images" | "config"> {
 	readonly clock: Clock;
 	readonly log: Log;
-	/** Called after each change of the catalog, with the configuration it was built from. */
+	/** Called after each change of the catalog, with the configuration from which it was built. */
 	onChange(catalog: Catalog, config: Config): void;
 }
 
-/** Model lists by upstream. */
+/** Maps each upstream to its model list. */
 type Lists = ReadonlyMap<string, readonly DiscoveredModel[]>;
 
 /**
- * The catalog in force. It is built anew when an upstream lists its models and when the configuration is reloaded;
- * a faulty build leaves the catalog before in force.
+ * The current catalog. It is rebuilt when an upstream lists its models and when the configuration is reloaded; a failed build
+ * leaves the previous catalog in use.
  */
 export class LiveCatalog {
 	readonly #deps: LiveCatalogDeps;
@@ -25,10 +25,10 @@ export class LiveCatalog {
 	#catalog: Catalog;
 	#characters: Characters;
 	#discovery: Discovery;
-	/** The last good list of each upstream. A list survives a reload where the upstream's address stays. */
+	/** The last valid list of each upstream. A list survives a reload if the upstream's address does not change. */
 	readonly #lists = new Map<string, readonly DiscoveredModel[]>();
 
-	/** @throws {CatalogError} where the configuration and the data files contradict each other */
+	/** @throws {CatalogError} if the configuration and the data files contradict each other */
 	constructor(deps: LiveCatalogDeps) {
 		this.#deps = deps;
 		this.#config = deps.config;
@@ -44,12 +44,12 @@ export class LiveCatalog {
 		return this.#characters;
 	}
 
-	/** Begins to ask upstreams for their models. */
+	/** Starts to query upstreams for their models. */
 	start(): void {
 		void this.#discovery.start();
 	}
 
-	/** Resolves when every upstream has been asked once. */
+	/** Resolves when every upstream has been queried once. */
 	refresh(): Promise<void> {
 		return this.#discovery.refresh();
 	}
@@ -59,8 +59,7 @@ export class LiveCatalog {
 	}
 
 	/**
-	 * Builds the catalog of a new configuration. The returned function puts it in force; until then nothing has changed.
-	 *
+	 * Builds the catalog of a new configuration. The returned function activates it; until then nothing has changed.
 	 * @throws {CatalogError}
 	 */
 	prepareReload(config: Config): (config: Config) => void {
@@ -68,9 +67,9 @@ export class LiveCatalog {
 		const built = this.#build(config, lists);
 		return (merged) => {
 			for (const name of this.#lists.keys()) if (!lists.has(name)) this.#lists.delete(name);
-			const before = this.#discovery;
+			const previousDiscovery = this.#discovery;
 			this.#discovery = this.#newDiscovery(config);
-			void before.stop();
+			void previousDiscovery.stop();
 			this.#config = merged;
 			({ catalog: this.#catalog, characters: this.#characters } = built);
 			this.#deps.onChange(this.#catalog, merged);
@@ -101,7 +100,7 @@ export class LiveCatalog {
 			upstreams: config.upstreams,
 			retryMs: config.models.discoverEveryMs,
 			onChange: (upstream) => {
-				// The discovery of a configuration that was replaced.
+				// This result belongs to a configuration that has been replaced.
 				if (discovery !== this.#discovery) return;
 				const models = discovery.status(upstream)?.models ?? [];
 				log.info({ upstream, models: models.length }, "an upstream listed its models");

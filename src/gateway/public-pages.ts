@@ -2,21 +2,21 @@ import type { WorkRefusal } from "../journal/records.ts";
 import type { SidePage } from "../server/index.ts";
 
 export interface PublicPagesDeps {
-	/** null: requests are taken. */
+	/** Returns why new requests are refused; null if they are accepted. */
 	readonly workRefusal: () => WorkRefusal | null;
-	/** HTML. */
+	/** Returns the documentation page as HTML. */
 	readonly docs: () => Uint8Array<ArrayBuffer>;
 }
 
-/** Pages beside the API that every caller may see: whether the node lives and takes requests, and what it answers. */
+/** Returns the pages beside the API that every caller may read: liveness, readiness and documentation. */
 export function publicPages({ workRefusal, docs }: PublicPagesDeps): SidePage[] {
 	return [
 		{ path: "/healthz", answer: () => new Response("ok\n") },
 		{
 			path: "/readyz",
 			answer: () => {
-				const full = workRefusal();
-				return full === null ? new Response("ready\n") : new Response(`not ready: ${full.message}\n`, { status: 503 });
+				const refusal = workRefusal();
+				return refusal === null ? new Response("ready\n") : new Response(`not ready: ${refusal.message}\n`, { status: 503 });
 			},
 		},
 		{ path: "/docs", answer: () => html(docs()) },

@@ -2,7 +2,7 @@ import { BUILD, type Config } from "../config/index.ts";
 import { MODEL_ENDPOINTS } from "../routes/models/index.ts";
 import type { PipelineDeps } from "../server/index.ts";
 
-/** What of the configuration the pipeline reads for each request. */
+/** Returns the settings that the pipeline reads for each request. */
 export function settingsOf(config: Config): ReturnType<PipelineDeps["settings"]> {
 	return {
 		build: BUILD,
@@ -14,7 +14,7 @@ export function settingsOf(config: Config): ReturnType<PipelineDeps["settings"]>
 	};
 }
 
-/** Settings that a running server cannot change, by their path, where old and new differ. */
+/** Returns the paths of settings that differ and that a running server cannot change. */
 export function restartSettings(before: Config, after: Config): string[] {
 	const fixed = [
 		"server.host",
@@ -45,7 +45,7 @@ export function restartSettings(before: Config, after: Config): string[] {
 	return fixed.filter((path) => textAt(before, path) !== textAt(after, path));
 }
 
-/** Without facilitators, which a running server replaces wherever they stand. */
+/** Facilitators are left out, because a running server can replace them everywhere. */
 function textAt(config: Config, path: string): string | undefined {
 	return JSON.stringify(valueAt(config, path), (key, value) => (key === "facilitator" ? undefined : value));
 }

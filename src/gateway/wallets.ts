@@ -17,15 +17,15 @@ export interface WalletsDeps {
 	readonly clock: Clock;
 	readonly log: Log;
 	readonly addresses: AddressWindows;
-	/** The port that is really listened on. */
+	/** Returns the port that the server listens on. */
 	readonly port: () => number;
 }
 
-/** Assembles how wallets sign in, pay and read their balance. Settings that `reload` does not take need a restart. */
+/** Assembles how wallets sign in, pay and read their balance. Settings that `reload` does not apply need a restart. */
 export class Wallets {
 	readonly auth: WalletAuth;
 	readonly routeDeps: Pick<RouteDeps, "topUp" | "walletBalance" | "walletTransactions">;
-	/** Takes what wallets pay; null: no receiver is configured. */
+	/** Accepts payments of wallets; null if no receiver is configured. */
 	readonly #created: CreatedTopUps | null;
 
 	constructor({ config, store, clock, log, addresses, port }: WalletsDeps) {
@@ -40,7 +40,7 @@ export class Wallets {
 			chain: contractNode(config()),
 			takeContractCheck: (address) => void addresses.take(address, "siwx-contract", config().siwx.contractsPerMinute),
 		});
-		const desk = this.#created === null ? null : answering(this.#created.topUps);
+		const topUps = this.#created === null ? null : withStoreErrors(this.#created.topUps);
 		const topUpsPerMinute = () => config().limits.topUpsPerMinute;
 		const readsPerMinute = () => config().limits.walletReadsPerMinute;
 		const statements = new Statements(store);
@@ -49,20 +49,20 @@ export class Wallets {
 			suggestedUsd: x402.suggestedTopUpUsd,
 			maximumUsd: x402.maximumTopUpUsd,
 		});
-		this.auth = new X402WalletAuth({ signIn, desk, addresses, topUpsPerMinute });
+		this.auth = new X402WalletAuth({ signIn, desk: topUps, addresses, topUpsPerMinute });
 		this.routeDeps = {
-			topUp: { desk, addresses, topUpsPerMinute, urlOf: ({ url }) => signIn.challenge(url).info.uri },
+			topUp: { desk: topUps, addresses, topUpsPerMinute, urlOf: ({ url }) => signIn.challenge(url).info.uri },
 			walletBalance: { statements, limits, readsPerMinute },
 			walletTransactions: { statements, readsPerMinute },
 		};
 	}
 
-	/** Finishes payments that a server before this one left open. */
+	/** Finishes payments that an earlier run left open. */
 	start(): void {
 		this.#created?.topUps.start();
 	}
 
-	/** Takes facilitators and their secrets from a new configuration; the rest of it needs a restart. */
+	/** Replaces facilitators and their secrets; other settings need a restart. */
 	reload({ x402 }: Config): void {
 		this.#created?.reload(x402);
 	}
@@ -72,8 +72,8 @@ export class Wallets {
 	}
 }
 
-/** Where the store cannot be asked a request gets 503. */
-function answering(topUps: TopUpService): TopUpService {
+/** Wraps the service so that a request gets 503 if the store is unreachable. */
+function withStoreErrors(topUps: TopUpService): TopUpService {
 	return {
 		offers: topUps.offers,
 		payOnRoutes: topUps.payOnRoutes,

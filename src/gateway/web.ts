@@ -8,22 +8,22 @@ import { createWebSearch, type WebSearch } from "../upstreams/search/index.ts";
 
 export interface WebDeps {
 	readonly documents: DocumentReader;
-	/** Default: reads the public internet, and the hosts of `web.allowPrivateHosts`. */
+	/** Default: fetches the public internet and the hosts of `web.allowPrivateHosts`. */
 	readonly fetchPublic?: PublicFetch | undefined;
 	readonly clock: Clock;
 	readonly log: Log;
 	readonly config: () => Config;
 }
 
-/** Assembles what reads and searches the web. */
+/** Assembles the modules that read and search the web. */
 export class Web {
-	/** Reads addresses that callers name. */
+	/** Fetches addresses that callers name. */
 	readonly fetchPublic: PublicFetch;
 	readonly pages: PageReader;
 	readonly search: WebSearch;
 	readonly #pool: PagePool;
 	readonly #config: () => Config;
-	/** Starts with the first page whose scripts are run. */
+	/** Starts with the first page whose scripts are executed. */
 	#proxy: Promise<GuardProxy> | null = null;
 
 	constructor({ documents, fetchPublic, clock, log, config }: WebDeps) {
@@ -51,7 +51,7 @@ export class Web {
 		await this.#pool.stop();
 	}
 
-	/** Each request of a page that it runs goes through the guard. */
+	/** Every request of a page that this browser loads goes through the guard proxy. */
 	#browser(program: string): Chromium {
 		const web = () => this.#config().web;
 		return new Chromium({
@@ -67,10 +67,10 @@ export class Web {
 	}
 }
 
-/** Where a Chromium looks for updates of itself. */
+/** Chromium looks for its own updates at these hosts. */
 const BROWSERS_OWN = ["update.googleapis.com", "clients2.google.com", "optimizationguide-pa.googleapis.com"];
 
-/** Who reads: a name that robots.txt can address, the version, and whom to ask (RFC 9110, 10.1.5). */
+/** Returns the User-Agent: a name that robots.txt can address, the version and a contact (RFC 9110, 10.1.5). */
 function userAgent({ agentName, contact }: Config["web"]): string {
 	return `${agentName}/${VERSION}${contact === undefined ? "" : ` (+${contact})`}`;
 }

@@ -1,6 +1,6 @@
 /**
- * Sees to it that what is too old leaves the store (`retention`): looks once an hour, and where something is due moves it
- * in small steps with pauses between them, so that the store's thread has most of its time for requests.
+ * Removes expired records from the store (`retention`). It checks once an hour and removes in small steps with pauses between
+ * them, so that the store's thread has most of its time for requests.
  */
 import type { Config } from "../config/index.ts";
 import type { StorePort } from "../store/port.ts";
@@ -14,14 +14,14 @@ export interface RetentionJobDeps {
 	readonly clock: Clock;
 	readonly timers: Timers;
 	readonly log: Log;
-	/** Read before each step: a reload changes it. */
+	/** Read before each step, because a reload changes it. */
 	readonly config: () => Pick<Config, "retention" | "data">;
 }
 
 const FIRST_LOOK_MS = 60_000;
 const LOOK_EVERY_MS = 3_600_000;
 const PAUSE_MS = 50;
-/** A step may take a fifth of the time at most. */
+/** A step takes at most a fifth of the time. */
 const PAUSES_A_STEP = 4;
 
 export class RetentionJob {

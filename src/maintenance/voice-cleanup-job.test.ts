@@ -62,7 +62,7 @@ test("expired voices leave step by step, live ones stay; a store that is away en
 		store,
 		clock: { wallMs: () => nowMs + 5_000 },
 		timers,
-		book: { orphaned: () => Promise.resolve([]), confirmDeleted: () => Promise.resolve() },
+		registry: { orphaned: () => Promise.resolve([]), confirmDeleted: () => Promise.resolve() },
 		upstreams: { deleteVoice: () => Promise.resolve() },
 	});
 	const left = async () => (await admin.db.selectFrom("voice_sample_parts").select("voice_id").execute()).length;
@@ -85,7 +85,7 @@ test("what upstreams keep of voices that are gone is taken back, at once where o
 		store: { admin: () => Promise.resolve({ more: false }) as never },
 		clock: { wallMs: () => 0 },
 		timers,
-		book: {
+		registry: {
 			orphaned: () => Promise.resolve(waiting.filter(({ name }) => !tookBack.includes(name))),
 			confirmDeleted: async ({ name }) => void tookBack.push(name),
 		},

@@ -12,7 +12,7 @@ export interface ObservabilityDeps {
 	readonly log: Log;
 }
 
-/** What shows the operator how the node fares: counts of requests, the page of metrics, traces. */
+/** Shows the operator how the node performs: request counts, the metrics page, traces. */
 export class Observability {
 	readonly counts = new RequestCounts();
 	readonly tracer: () => Tracer | null = () => this.#tracer;
@@ -24,23 +24,23 @@ export class Observability {
 	constructor({ config: { traces }, version, log }: ObservabilityDeps) {
 		const { url, headers = {}, share, passTo } = traces;
 		if (url === undefined) return;
-		// Loaded only where it is wanted.
+		// The tracer is loaded only if traces are configured.
 		this.#loading = import("../telemetry/tracing/otlp-tracer.ts").then(({ OtlpTracer }) => {
 			this.#tracer = new OtlpTracer({ url, headers, share, passTo, version, log });
 		});
 	}
 
-	/** Resolves when traces are made, where they are wanted. */
+	/** Resolves when the tracer is loaded, if traces are configured. */
 	ready(): Promise<void> {
 		return this.#loading;
 	}
 
-	/** The store ended this node's leases. */
+	/** Counts that the store ended this node's leases. */
 	leasesEnded(): void {
 		this.#leasesEnded++;
 	}
 
-	/** GET /metrics over what else the node knows. */
+	/** Returns the page of GET /metrics; `deps` are the counts that other modules keep. */
 	metricsPage(deps: Omit<MetricsDeps, "counts" | "lag" | "leasesEnded" | "spans">) {
 		const { counts } = this;
 		const spans = () => {

@@ -1,4 +1,4 @@
-/** The two clocks of the program, handed to whatever needs the time, so that tests can set it. */
+/** The two clocks of the program, handed in so that tests can set them. */
 export interface Clock {
 	/** Wall clock: Unix milliseconds. Decides days, windows and expiry. May step. */
 	wallMs(): number;
@@ -11,9 +11,9 @@ export const systemClock: Clock = {
 	monotonicMs: () => performance.now(),
 };
 
-/** What wakes a part of the program later; handed to it, so that a test or a simulation can let time pass by itself. */
+/** Schedules later work; handed in, so that a test or a simulation can control time. */
 export interface Timers {
-	/** Runs `action` once after `delayMs`; the returned function takes it back. */
+	/** Runs `action` once after `delayMs`; the returned function cancels it. */
 	after(delayMs: number, action: () => void): () => void;
 }
 
@@ -24,7 +24,7 @@ export const systemTimers: Timers = {
 	},
 };
 
-/** Runs `action` again and again, `everyMs` after its last run began; the returned function ends it. */
+/** Runs `action` repeatedly, `everyMs` after the start of its last run; the returned function ends it. */
 export function every(timers: Timers, everyMs: number, action: () => void): () => void {
 	let cancel = timers.after(everyMs, function run(): void {
 		cancel = timers.after(everyMs, run);
@@ -37,7 +37,7 @@ export function sleep(timers: Timers, ms: number): Promise<void> {
 	return new Promise((resolve) => void timers.after(ms, resolve));
 }
 
-/** A clock that stands still until it is moved. */
+/** A clock that only moves when it is told to. */
 export class ManualClock implements Clock {
 	#nowMs: number;
 	#monotonicMs = 0;
@@ -55,13 +55,13 @@ export class ManualClock implements Clock {
 		return this.#monotonicMs;
 	}
 
-	/** Lets time pass on both clocks. */
+	/** Advances both clocks. */
 	advance(ms: number): void {
 		this.#nowMs += ms;
 		this.#monotonicMs += ms;
 	}
 
-	/** Sets the wall clock alone, as a time server does. */
+	/** Sets only the wall clock, as a time server does. */
 	setWall(nowMs: number | string): void {
 		this.#nowMs = typeof nowMs === "string" ? Date.parse(nowMs) : nowMs;
 	}

@@ -4,8 +4,8 @@ export interface Deadline {
 }
 
 /**
- * Many deadlines that are seldom reached, behind one timer: adding and removing one costs a set operation. They
- * are reached up to `grainMs` late. The timer runs only while there are deadlines, and keeps no process alive.
+ * Many deadlines that are seldom reached, behind one timer: adding or removing one costs a set operation. They expire up to
+ * `grainMs` late. The timer runs only while there are deadlines, and keeps no process alive.
  */
 export class Deadlines {
 	readonly #pending = new Set<Deadline>();

@@ -1,10 +1,10 @@
-/** What `turnpike doctor` found of one part of the service. `note`: it works, and something is to be known. */
+/** A result of `turnpike doctor` for one part of the service. `note`: it works, and the operator should know something. */
 export interface Finding {
 	readonly name: string;
 	readonly state: "ok" | "note" | "fault";
-	/** What is so. */
+	/** The state that was found. */
 	readonly text: string;
-	/** The command or the line that mends it. */
+	/** The command or setting line that fixes it. */
 	readonly mend?: string;
 }
 

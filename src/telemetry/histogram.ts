@@ -1,8 +1,8 @@
-/** How often values fell below each of a few bounds: two additions and a short search a value, and a fixed memory. */
+/** Counts values by upper bounds: two additions and a short search per value, and fixed memory. */
 export class Histogram {
 	/** Ascending; a value belongs to the first bound that is not below it. */
 	readonly bounds: readonly number[];
-	/** One for each bound, and a last one for what is above all of them. Not cumulated. */
+	/** One count for each bound, and a last one for larger values. Not cumulated. */
 	readonly counts: Float64Array;
 	#sum = 0;
 	#count = 0;
@@ -30,7 +30,7 @@ export class Histogram {
 	}
 }
 
-/** Seconds of a request or of a call to another server: from what memory answers to a long stream. */
+/** Seconds of a request or of a call to another server: from answers out of memory to long streams. */
 export const CALL_SECONDS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300] as const;
 
 /** Seconds of a write to a disk. */

@@ -1,6 +1,6 @@
 import pino from "pino";
 
-/** What the rooms log through: the part of pino that they need. Prompts, documents and secrets never go in. */
+/** The log of all modules: the part of pino that they need. Prompts, documents and secrets are never logged. */
 export interface Log {
 	debug(fields: object, message: string): void;
 	info(fields: object, message: string): void;
@@ -9,7 +9,7 @@ export interface Log {
 	level: string;
 }
 
-/** Names of fields and headers whose values are never written, in lower case: should one go in by mistake. */
+/** Lower-case names of fields and headers whose values are never written, even if one is logged by mistake. */
 const SECRET = new Set([
 	"key",
 	"authorization",
@@ -33,10 +33,10 @@ const SECRET = new Set([
 	"body",
 ]);
 
-/** Levels of objects that are looked through. */
+/** Nested objects are searched to this depth. */
 const DEPTH = 3;
 
-/** JSON lines on standard error, written at once: nothing is lost at an exit. */
+/** Writes JSON lines to standard error synchronously, so that nothing is lost at an exit. */
 export function createLog(level: string): Log {
 	return pino(
 		{
@@ -49,7 +49,7 @@ export function createLog(level: string): Log {
 	);
 }
 
-/** The fields with the values of secret names replaced; the same object where there are none. */
+/** Returns the fields with the values of secret names replaced; the same object if there are none. */
 function blackened(fields: Record<string, unknown>, depth: number): Record<string, unknown> {
 	let copy: Record<string, unknown> | null = null;
 	for (const [name, value] of Object.entries(fields)) {

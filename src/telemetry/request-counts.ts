@@ -1,23 +1,22 @@
 /**
- * What requests came to since the start, as plain numbers that a scrape reads: answers by endpoint, class of status and
- * model, refusals by code, times, tokens and money. A bound on every set of names; the window of the last minutes and
- * hours is `Traffic`.
+ * Counts of requests since the start, as plain numbers for a scrape: answers by endpoint, status class and model, refusals by
+ * code, times, tokens and money. Every set of names is bounded. `Traffic` has the window of the last minutes and hours.
  */
 import { CALL_SECONDS, Histogram } from "./histogram.ts";
 
-/** Models that are told apart; what comes later is `other`. */
+/** The number of models with counts of their own; later ones count as `other`. */
 const MAX_MODELS = 1_000;
 export const OTHER_MODEL = "other";
 
-/** `2xx` to `5xx`, and `499` where the caller left. */
+/** `2xx` to `5xx`, and `499` if the caller left. */
 export type StatusClass = "1xx" | "2xx" | "3xx" | "4xx" | "499" | "5xx";
 
 export interface ModelCounts {
-	/** By class of status. */
+	/** By status class. */
 	readonly answers: Map<StatusClass, number>;
 	promptTokens: number;
 	completionTokens: number;
-	/** Nano-USD that were posted, by what they were taken from; `owed` and `overrun` are what nothing was there for yet. */
+	/** Posted nano-USD, by the balance from which they were taken; `owed` and `overrun` had no balance to take from. */
 	usdNano: number;
 	diemNano: number;
 	owedNano: number;
@@ -25,19 +24,19 @@ export interface ModelCounts {
 }
 
 export interface EndpointCounts {
-	/** Model id, or the empty text where there is none. */
+	/** By model id; the empty text if there is none. */
 	readonly models: Map<string, ModelCounts>;
 	/** Refusals and failures by the code of the error table. */
 	readonly errors: Map<string, number>;
-	/** Seconds until the head of the answer was ready: of a stream, its first event. */
+	/** Seconds until the head of the answer was ready; for a stream, until its first event. */
 	readonly firstByte: Histogram;
 	/** Seconds until the end. */
 	readonly whole: Histogram;
-	/** Requests under way. */
+	/** Requests in progress. */
 	running: number;
 }
 
-/** What a post took, in nano-USD. */
+/** The amounts of a post, in nano-USD. */
 export interface CountedPost {
 	readonly usd: number;
 	readonly diem: number;
@@ -49,12 +48,12 @@ export class RequestCounts {
 	readonly #endpoints = new Map<string, EndpointCounts>();
 	readonly #models = new Set<string>();
 
-	/** By the endpoint's name. */
+	/** Counts by the endpoint's name. */
 	get endpoints(): ReadonlyMap<string, EndpointCounts> {
 		return this.#endpoints;
 	}
 
-	/** A request of the endpoint begins. Its counts: what the rest is noted on. */
+	/** Counts the start of a request; returns the endpoint's counts for the later calls. */
 	begin(endpoint: string): EndpointCounts {
 		let counts = this.#endpoints.get(endpoint);
 		if (counts === undefined) {
@@ -71,7 +70,7 @@ export class RequestCounts {
 		return counts;
 	}
 
-	/** The answer's head is there. `model`: one of the catalog, or null. */
+	/** Counts an answer when its head is ready. `model`: one of the catalog, or null. */
 	answered(counts: EndpointCounts, model: string | null, status: number, seconds: number): void {
 		const { answers } = this.#ofModel(counts, model);
 		const kind = classOf(status);
@@ -99,7 +98,7 @@ export class RequestCounts {
 		of.completionTokens += usage.completionTokens;
 	}
 
-	/** The answer, with its stream where it has one, has ended. */
+	/** Counts the end of an answer, including its stream. */
 	ended(counts: EndpointCounts, seconds: number): void {
 		counts.running--;
 		counts.whole.add(seconds);

@@ -1,10 +1,10 @@
 /**
- * What this node answered of late, counted as it goes: requests, refusals, errors, and how long they took, in slots of a
- * minute and of an hour, and for each model and upstream. Costs some additions a request, and a fixed memory.
+ * Counts this node's recent answers: requests, refusals, errors and durations, in slots of a minute and of an hour, and for
+ * each model and upstream. Costs some additions per request, and fixed memory.
  */
 import type { Clock } from "./clock.ts";
 
-/** Milliseconds; about 10 % exact. */
+/** Milliseconds, accurate to about 10 %. */
 export interface TookMs {
 	readonly p50: number;
 	readonly p95: number;
@@ -17,12 +17,12 @@ export interface TrafficSum {
 	readonly refused: number;
 	/** Answered with a 5xx. */
 	readonly errors: number;
-	/** null where there was no request. */
+	/** null if there was no request. */
 	readonly tookMs: TookMs | null;
 }
 
 export interface TrafficSlot extends TrafficSum {
-	/** Where it begins, Unix milliseconds. */
+	/** The start of the slot, Unix milliseconds. */
 	readonly atMs: number;
 }
 
@@ -30,12 +30,12 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 const MINUTES = 60;
 const HOURS = 72;
-/** Each bound is 20 % above the one before; the last one takes all that is longer: ten minutes. */
+/** Each bound is 20 % above the one before; the last bucket has all longer durations: ten minutes. */
 const GROWTH = Math.log(1.2);
 const BUCKETS = 74;
-/** Of names: models and upstreams are few, and what comes past this many is not told apart. */
+/** The number of names with counts of their own; models and upstreams are few. */
 const MAX_NAMES = 2_000;
-/** What is told of a name: its last so many minutes. */
+/** Counts of a name cover its last minutes. */
 const NAMED_MINUTES = 5;
 
 class Counts {
@@ -59,7 +59,7 @@ class Counts {
 	}
 }
 
-/** The last slots of one length, as a ring. */
+/** A ring of the last slots of one length. */
 class Ring {
 	readonly #slotMs: number;
 	readonly #slots: { number: number; readonly counts: Counts }[];
@@ -80,7 +80,7 @@ class Ring {
 		slot.counts.add(status, bucket);
 	}
 
-	/** The last slots up to now, oldest first; `null` in the place of one without a request. */
+	/** Returns the last slots up to now, oldest first; `null` for one without a request. */
 	last(nowMs: number, slots: number): { readonly atMs: number; readonly counts: Counts | null }[] {
 		const newest = Math.floor(nowMs / this.#slotMs);
 		return Array.from({ length: slots }, (_, index) => {
@@ -102,7 +102,7 @@ export class Traffic {
 		this.#clock = clock;
 	}
 
-	/** A request was answered. `model` and `upstream`: undefined where there is none. */
+	/** Counts an answered request. `model` and `upstream` are undefined if there is none. */
 	note(status: number, tookMs: number, model: string | undefined, upstream: string | undefined): void {
 		const nowMs = this.#clock.wallMs();
 		const bucket = bucketOf(tookMs);
@@ -112,27 +112,27 @@ export class Traffic {
 		if (upstream !== undefined) ringOf(this.#upstreams, upstream)?.add(nowMs, status, bucket);
 	}
 
-	/** The last five minutes in all. */
+	/** Returns the sum of the last five minutes. */
 	now(): TrafficSum {
 		return sumOf(this.#minutes.last(this.#clock.wallMs(), NAMED_MINUTES));
 	}
 
-	/** The last hour by the minute, oldest first. */
+	/** Returns the last hour by the minute, oldest first. */
 	minutes(): TrafficSlot[] {
 		return slotsOf(this.#minutes.last(this.#clock.wallMs(), MINUTES));
 	}
 
-	/** The last 72 hours by the hour, oldest first. */
+	/** Returns the last 72 hours by the hour, oldest first. */
 	hours(): TrafficSlot[] {
 		return slotsOf(this.#hours.last(this.#clock.wallMs(), HOURS));
 	}
 
-	/** The last five minutes of a model. */
+	/** Returns the last five minutes of a model. */
 	ofModel(id: string): TrafficSum {
 		return this.#named(this.#models, id);
 	}
 
-	/** The last five minutes of an upstream. */
+	/** Returns the last five minutes of an upstream. */
 	ofUpstream(name: string): TrafficSum {
 		return this.#named(this.#upstreams, name);
 	}
@@ -156,7 +156,7 @@ function bucketOf(tookMs: number): number {
 	return tookMs <= 1 ? 0 : Math.min(BUCKETS - 1, Math.ceil(Math.log(tookMs) / GROWTH));
 }
 
-/** The middle of a bucket, of what is measured in whole milliseconds. */
+/** Returns the middle of a bucket, for durations in whole milliseconds. */
 function middleOf(bucket: number): number {
 	return bucket === 0 ? 1 : Math.round(Math.exp((bucket - 0.5) * GROWTH));
 }
@@ -179,7 +179,7 @@ function sumOf(slots: readonly { readonly counts: Counts | null }[]): TrafficSum
 	return { requests, refused, errors, tookMs: requests === 0 ? null : { p50: at(0.5), p95: at(0.95), p99: at(0.99) } };
 }
 
-/** The bucket of the request with this place in the order of length, from 1. */
+/** Returns the bucket of the request with this rank in ascending duration, from 1. */
 function bucketAt(took: Uint32Array, place: number): number {
 	let seen = 0;
 	for (let bucket = 0; bucket < took.length; bucket++) {

@@ -12,7 +12,7 @@ import type { StorePort } from "../../store/port.ts";
 
 export type { AccountPlace } from "../../store/admin/account-view.ts";
 
-/** No account has an id of another form: the store gets no text of any length and content. */
+/** All account ids match this pattern, so the store never sees text of arbitrary length or content. */
 const ACCOUNT_ID = /^[A-Za-z0-9_:.-]{1,128}$/;
 const REQUEST_ID = /^[A-Za-z0-9_-]{1,64}$/;
 
@@ -23,8 +23,9 @@ export interface Page<T> {
 }
 
 /**
- * What the operator does with accounts and their money while the server runs. A change binds the next request on this
- * node when its promise resolves. Throws the errors of docs/api.md (Accounts): 400, 404, 409 and 503.
+ * The operator's operations on accounts and their money while the server runs. A change applies to the next request on this
+ * node when its promise resolves.
+ * @throws the errors of docs/api.md (Accounts): 400, 404, 409 and 503
  */
 export class AccountService {
 	readonly #store: Pick<StorePort, "admin">;
@@ -33,7 +34,7 @@ export class AccountService {
 		this.#store = store;
 	}
 
-	/** Makes an account; under a key once: a repeat answers with the account as it is now. */
+	/** Creates an account, once for each idempotency key: a repeat returns the account as it is now. */
 	create(
 		account: Omit<NewAccount, "id" | "firstKey">,
 		idempotencyKey: string | null,
@@ -42,39 +43,39 @@ export class AccountService {
 		return orApiError(this.#store.admin("createAccount", { ...account, id }));
 	}
 
-	/** Newest first. */
+	/** Lists accounts, newest first. */
 	async list(after: AccountPlace | null, limit: number): Promise<Page<AccountView>> {
-		const found = await orApiError(this.#store.admin("listAccounts", { order: "newest-first", after, limit: limit + 1 }));
-		return pageOf(found, limit);
+		const rows = await orApiError(this.#store.admin("listAccounts", { order: "newest-first", after, limit: limit + 1 }));
+		return pageOf(rows, limit);
 	}
 
 	show(accountId: string): Promise<AccountView> {
-		return orApiError(this.#store.admin("showAccount", { accountId: known(accountId) }));
+		return orApiError(this.#store.admin("showAccount", { accountId: checkedId(accountId) }));
 	}
 
 	change(accountId: string, changes: AccountChanges): Promise<AccountView> {
-		const id = known(accountId);
+		const id = checkedId(accountId);
 		return this.#takingBack(id, () => this.#store.admin("changeAccount", { accountId: id, changes }));
 	}
 
 	credit(request: Required<MoneyRequest>): Promise<BookedOnce> {
-		return orApiError(this.#store.admin("credit", { ...request, accountId: known(request.accountId) }));
+		return orApiError(this.#store.admin("credit", { ...request, accountId: checkedId(request.accountId) }));
 	}
 
 	debit(request: Required<MoneyRequest>): Promise<BookedOnce> {
-		const accountId = known(request.accountId);
+		const accountId = checkedId(request.accountId);
 		return this.#takingBack(accountId, () => this.#store.admin("debit", { ...request, accountId }));
 	}
 
 	refund(request: RefundRequest & { readonly accountId: string; readonly reference: string }): Promise<Refunded> {
 		const requestId = REQUEST_ID.test(request.requestId) ? request.requestId : "";
-		return orApiError(this.#store.admin("refund", { ...request, requestId, accountId: known(request.accountId) }));
+		return orApiError(this.#store.admin("refund", { ...request, requestId, accountId: checkedId(request.accountId) }));
 	}
 
-	/** Credits, debits or refunds, newest first. */
+	/** Lists credits, debits or refunds, newest first. */
 	async money(query: ListMoney): Promise<Page<MoneyEntry>> {
 		const { limit, accountId } = query;
-		const call = this.#store.admin("listMoney", { ...query, accountId: known(accountId), limit: limit + 1 });
+		const call = this.#store.admin("listMoney", { ...query, accountId: checkedId(accountId), limit: limit + 1 });
 		return pageOf(await orApiError(call), limit);
 	}
 
@@ -84,11 +85,11 @@ export class AccountService {
 	}
 }
 
-function pageOf<T>(found: readonly T[], limit: number): Page<T> {
-	return { entries: found.slice(0, limit), more: found.length > limit };
+function pageOf<T>(rows: readonly T[], limit: number): Page<T> {
+	return { entries: rows.slice(0, limit), more: rows.length > limit };
 }
 
-function known(accountId: string): string {
+function checkedId(accountId: string): string {
 	if (ACCOUNT_ID.test(accountId)) return accountId;
 	throw new ApiError("NOT_FOUND", { message: "There is no such account" });
 }

@@ -1,4 +1,4 @@
-/** Accounts and what was done to their money as the operator sees them, over HTTP and on the command line (docs/api.md, Accounts). */
+/** The views of accounts and their credits, debits and refunds, for the API and the command line (docs/api.md, Accounts). */
 
 import Type from "typebox";
 import { formatNano } from "../../ledger/nano.ts";
@@ -69,7 +69,7 @@ export const MoneyEntrySchema = named(
 
 const CURRENCIES = { usd: "USD", bundled: "BUNDLED_CREDITS", diem: "DIEM" } as const;
 
-/** An account with its amounts as decimal text. */
+/** Returns an account with its amounts as decimal text. */
 export function accountView(account: AccountView) {
 	const { next } = account.stake;
 	return {
@@ -89,7 +89,7 @@ export function accountView(account: AccountView) {
 	};
 }
 
-/** A credit or debit: the same in each repeat. */
+/** Returns a credit or debit; each repeat gets the same answer. */
 export function bookedView(booked: BookedOnce) {
 	return {
 		reference: booked.reference,
@@ -100,7 +100,7 @@ export function bookedView(booked: BookedOnce) {
 	};
 }
 
-/** A refund: the same in each repeat. */
+/** Returns a refund; each repeat gets the same answer. */
 export function refundedView(refunded: Refunded) {
 	return {
 		reference: refunded.reference,

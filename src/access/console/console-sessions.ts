@@ -1,7 +1,7 @@
 /**
- * Who is signed in to the console. A session begins with an ADMIN key of the operator's account; its cookie is a random
- * secret with a proof that a node of this store made it, so that a made-up one costs no look into the store. It holds on
- * all nodes, ends on all of them, moves on while it is used, and is worth no more than its key is at the moment.
+ * Sessions of the console. A session starts with an ADMIN key of the operator's account. Its cookie is a random secret with a
+ * proof that a node of this store made it, so a forged one costs no store query. A session is valid on all nodes, ends on all
+ * of them, is extended while it is used, and has the current rights of its key.
  */
 import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import type { Caller } from "../../budgets/port.ts";
@@ -13,11 +13,11 @@ import type { Clock } from "../../telemetry/clock.ts";
 import { keyHash } from "../bearer.ts";
 import { checkRules } from "../rules.ts";
 
-/** Without use a session lives so long. */
+/** A session ends after this time without use. */
 const SESSION_MS = 12 * 3_600_000;
-/** However much it is used, it ends then. */
+/** A session ends after this time even if it is used. */
 const LONGEST_SESSION_MS = 7 * 24 * 3_600_000;
-/** It is moved on at most this often. */
+/** A session is extended at most this often. */
 const PROLONG_EVERY_MS = 10 * 60_000;
 
 const COOKIE = "turnpike_console";
@@ -26,22 +26,25 @@ const SECRET = /^[A-Za-z0-9_-]{43}\.[A-Za-z0-9_-]{43}$/;
 export interface ConsoleSessionsDeps {
 	readonly store: Pick<StorePort, "admin">;
 	readonly callers: { caller(hash: string): Caller | null | Promise<Caller | null> };
-	/** Counts a sign-in of an address. Throws RATE_LIMIT_EXCEEDED. */
+	/**
+	 * Counts a sign-in from an address.
+	 * @throws RATE_LIMIT_EXCEEDED
+	 */
 	readonly takeSignIn: (address: string) => void;
 	readonly clock: Clock;
-	/** `server.publicUrl`: cookies go over https alone where it says so. */
+	/** `server.publicUrl`: if it is https, cookies are sent over https only. */
 	readonly publicUrl: () => string | undefined;
-	/** Whether an address is in a key's list of addresses. */
+	/** Returns true if the address is in a key's list of addresses. */
 	readonly inList: (address: string, list: readonly string[]) => boolean;
 }
 
-/** A session at one of its requests. */
+/** A session during one of its requests. */
 export interface ActiveSession {
 	readonly keyHash: string;
 	readonly expiresAtMs: number;
-	/** What changing requests carry in X-CSRF-Token. */
+	/** The X-CSRF-Token that changing requests send. */
 	readonly csrfToken: string;
-	/** The cookie, where it has to be set again. */
+	/** The Set-Cookie header if the cookie has to be renewed; otherwise null. */
 	readonly setCookie: string | null;
 }
 
@@ -54,7 +57,10 @@ export class ConsoleSessions {
 		this.#secret = new SecretReader(deps.store, "console-session");
 	}
 
-	/** Begins a session. Throws 401 for what is no key, 403 for a key that is not the operator's, 429, 503. */
+	/**
+	 * Starts a session.
+	 * @throws 401 for an invalid key, 403 for a key that is not the operator's, 429, 503
+	 */
 	async signIn(key: string, address: () => string): Promise<{ readonly session: ActiveSession; readonly caller: Caller }> {
 		const { store, callers, takeSignIn, clock } = this.#deps;
 		takeSignIn(address());
@@ -66,14 +72,15 @@ export class ConsoleSessions {
 		const token = `${random}.${await this.#mac(`cookie ${random}`)}`;
 		const createdAtMs = clock.wallMs();
 		const expiresAtMs = createdAtMs + SESSION_MS;
-		const begun = { hash: hashOf(token), keyHash: hash, createdAtMs, expiresAtMs };
-		await orApiError(store.admin("beginConsoleSession", begun));
+		const session = { hash: hashOf(token), keyHash: hash, createdAtMs, expiresAtMs };
+		await orApiError(store.admin("beginConsoleSession", session));
 		return { session: await this.#live(token, hash, expiresAtMs, true), caller };
 	}
 
 	/**
-	 * The session of a request with its cookie. Throws 401 where there is none, it has ended, or its key has; 403 where
-	 * the key is not the operator's any more, or this address is none of its; 503.
+	 * Returns the session of a request's cookie.
+	 * @throws 401 if there is no session or it or its key has ended; 403 if the key is no longer the operator's or does not allow
+	 * this address; 503
 	 */
 	async of(request: Request, address: () => string): Promise<ActiveSession> {
 		const { store, callers, clock } = this.#deps;
@@ -82,23 +89,23 @@ export class ConsoleSessions {
 		if (token === null || !same(proof, await this.#mac(`cookie ${random}`))) throw signedOut();
 		const hash = hashOf(token);
 		const nowMs = clock.wallMs();
-		const found = await orApiError(store.admin("findConsoleSession", { hash, nowMs }));
-		if (found === null) throw signedOut();
-		const caller = await callers.caller(found.keyHash);
+		const storedSession = await orApiError(store.admin("findConsoleSession", { hash, nowMs }));
+		if (storedSession === null) throw signedOut();
+		const caller = await callers.caller(storedSession.keyHash);
 		if (caller === null) throw signedOut();
 		this.#check(caller, address);
-		const expiresAtMs = Math.min(nowMs + SESSION_MS, found.createdAtMs + LONGEST_SESSION_MS);
-		const moves = expiresAtMs - found.expiresAtMs >= PROLONG_EVERY_MS;
-		if (moves) await orApiError(store.admin("prolongConsoleSession", { hash, expiresAtMs }));
-		return this.#live(token, found.keyHash, moves ? expiresAtMs : found.expiresAtMs, moves);
+		const expiresAtMs = Math.min(nowMs + SESSION_MS, storedSession.createdAtMs + LONGEST_SESSION_MS);
+		const extend = expiresAtMs - storedSession.expiresAtMs >= PROLONG_EVERY_MS;
+		if (extend) await orApiError(store.admin("prolongConsoleSession", { hash, expiresAtMs }));
+		return this.#live(token, storedSession.keyHash, extend ? expiresAtMs : storedSession.expiresAtMs, extend);
 	}
 
-	/** Whether a changing request shows that it comes from the console's own pages. */
+	/** Returns true if a changing request comes from the console's own pages. */
 	isOwn(session: ActiveSession, request: Request): boolean {
 		return same(request.headers.get("x-csrf-token") ?? "", session.csrfToken);
 	}
 
-	/** Ends the session of a request; returns the cookie that takes the browser's away. */
+	/** Ends the session of a request; returns the Set-Cookie header that removes the browser's cookie. */
 	async signOut(request: Request): Promise<string> {
 		const token = cookieOf(request);
 		if (token !== null) await orApiError(this.#deps.store.admin("endConsoleSession", { hash: hashOf(token) }));
@@ -109,13 +116,13 @@ export class ConsoleSessions {
 		checkRules(caller, { endpoint: "console", right: "OPERATOR", address, inList: this.#deps.inList });
 	}
 
-	async #live(token: string, ofKey: string, expiresAtMs: number, set: boolean): Promise<ActiveSession> {
+	async #live(token: string, ofKey: string, expiresAtMs: number, renewCookie: boolean): Promise<ActiveSession> {
 		const lastsSeconds = Math.max(0, Math.floor((expiresAtMs - this.#deps.clock.wallMs()) / 1_000));
 		return {
 			keyHash: ofKey,
 			expiresAtMs,
 			csrfToken: await this.#mac(`csrf ${token}`),
-			setCookie: set ? this.#cookie(token, lastsSeconds) : null,
+			setCookie: renewCookie ? this.#cookie(token, lastsSeconds) : null,
 		};
 	}
 
@@ -135,7 +142,7 @@ function hashOf(token: string): string {
 	return createHash("sha256").update(token).digest("hex");
 }
 
-/** The session's secret as the browser sends it; null for none, or what cannot be one. */
+/** Returns the session's secret from the cookie; null if there is none or it is malformed. */
 function cookieOf(request: Request): string | null {
 	for (const pair of (request.headers.get("cookie") ?? "").split(";")) {
 		const [name, value] = pair.trim().split("=", 2);
@@ -144,8 +151,8 @@ function cookieOf(request: Request): string | null {
 	return null;
 }
 
-function same(given: string, wanted: string): boolean {
-	const [a, b] = [Buffer.from(given), Buffer.from(wanted)];
+function same(left: string, right: string): boolean {
+	const [a, b] = [Buffer.from(left), Buffer.from(right)];
 	return a.length === b.length && timingSafeEqual(a, b);
 }
 

@@ -1,4 +1,4 @@
-/** The chain gave no answer that can be used. The message holds neither the node's address nor a secret of it. */
+/** The chain gave no usable answer. The message contains neither the node's address nor a secret of it. */
 export class ChainError extends Error {
 	override readonly name: string = "ChainError";
 }
@@ -7,15 +7,15 @@ export class ChainError extends Error {
 export class WrongChainError extends ChainError {
 	override readonly name = "WrongChainError";
 
-	constructor(expected: number, found: number) {
-		super(`the chain's node answers for chain ${found}, not for chain ${expected}`);
+	constructor(expected: number, actual: number) {
+		super(`the chain's node answers for chain ${actual}, not for chain ${expected}`);
 	}
 }
 
-/** The node answered this question with an error: asking it again gets the same answer. */
+/** The node answered this call with an error; a repeat gets the same answer. */
 export class ChainRefusedError extends ChainError {
 	override readonly name = "ChainRefusal";
-	/** True where the contract itself reverted. */
+	/** True if the contract itself reverted. */
 	readonly reverted: boolean;
 
 	constructor(message: string, reverted: boolean) {

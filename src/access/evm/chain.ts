@@ -1,7 +1,7 @@
 import type { Hex } from "viem";
 import { ChainError, ChainRefusedError, WrongChainError } from "./chain-errors.ts";
 
-/** Number of a block, or the newest one. */
+/** The number of a block, or the newest one. */
 export type BlockName = number | "latest";
 
 export interface Block {
@@ -12,24 +12,25 @@ export interface Block {
 }
 
 export interface ChainOptions {
-	/** What eth_chainId has to answer. */
+	/** The expected answer of eth_chainId. */
 	readonly id: number;
 	readonly rpcUrl: string;
-	/** Each try of a call. */
+	/** Limit for each attempt of a call. */
 	readonly timeoutMs: number;
-	/** Further headers of every call. */
+	/** Additional headers of every call. */
 	readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Tries beside the first one: a node that is busy or cannot be reached is asked again, one that refuses is not. */
+/** Attempts after the first one: a busy or unreachable node is called again, a refusal is final. */
 const RETRIES = 2;
 const RETRY_MS = 200;
 
 type Request = (method: string, params: readonly unknown[]) => Promise<unknown>;
 
 /**
- * A chain of the Ethereum family, read over JSON-RPC. The first question is which chain it is. Every question throws
- * `ChainError`: `WrongChainError` where it is another one, `ChainRefusedError` where the node answers with an error.
+ * A chain of the Ethereum family, read over JSON-RPC. The first call checks the chain id.
+ * @throws {ChainError} from every method: `WrongChainError` for another chain, `ChainRefusedError` if the node answers with an
+ * error
  */
 export class Chain {
 	readonly #options: ChainOptions;
@@ -40,7 +41,7 @@ export class Chain {
 		this.#options = options;
 	}
 
-	/** Asks the node again which chain it serves. */
+	/** Checks the node's chain id again. */
 	checkId(): Promise<void> {
 		const checking = this.#idIsRight();
 		this.#checked = checking;
@@ -50,26 +51,26 @@ export class Chain {
 		return checking;
 	}
 
-	/** null where there is no such block yet. */
+	/** Returns a block; null if it does not exist yet. */
 	async block(name: BlockName): Promise<Block | null> {
-		const found = await this.#ask("eth_getBlockByNumber", [named(name), false]);
-		if (found === null) return null;
-		const { number, hash, timestamp } = found as Readonly<Record<string, unknown>>;
-		return { number: whole(number), hash: bytes(hash), timestamp: whole(timestamp) };
+		const answer = await this.#ask("eth_getBlockByNumber", [blockParameter(name), false]);
+		if (answer === null) return null;
+		const { number, hash, timestamp } = answer as Readonly<Record<string, unknown>>;
+		return { number: quantity(number), hash: bytes(hash), timestamp: quantity(timestamp) };
 	}
 
 	async hasCode(address: string, at: BlockName): Promise<boolean> {
-		return bytes(await this.#ask("eth_getCode", [address, named(at)])) !== "0x";
+		return bytes(await this.#ask("eth_getCode", [address, blockParameter(at)])) !== "0x";
 	}
 
-	/** What a call returns. Without `to` the data is code that is run and not kept. */
+	/** Returns the result of eth_call. Without `to`, the data is code that is executed and not stored. */
 	async call(call: { readonly to?: string; readonly data: Hex }, at: BlockName): Promise<Hex> {
-		return bytes(await this.#ask("eth_call", [call, named(at)]));
+		return bytes(await this.#ask("eth_call", [call, blockParameter(at)]));
 	}
 
 	async #idIsRight(): Promise<void> {
-		const found = whole(await this.#send("eth_chainId", []));
-		if (found !== this.#options.id) throw new WrongChainError(this.#options.id, found);
+		const answer = quantity(await this.#send("eth_chainId", []));
+		if (answer !== this.#options.id) throw new WrongChainError(this.#options.id, answer);
 	}
 
 	async #ask(method: string, params: readonly unknown[]): Promise<unknown> {
@@ -89,8 +90,8 @@ export class Chain {
 
 	#faultOf(method: string, error: unknown): ChainError {
 		const { code, shortMessage, details } = error as { code?: unknown; shortMessage?: string; details?: string };
-		const said = [shortMessage, details].filter(Boolean).join(" ") || "the node cannot be reached";
-		const text = `${method}: ${withoutAddress(this.#options.rpcUrl, said)}`.replaceAll(/\s+/g, " ").slice(0, MAX_TEXT);
+		const reason = [shortMessage, details].filter(Boolean).join(" ") || "the node cannot be reached";
+		const text = `${method}: ${withoutAddress(this.#options.rpcUrl, reason)}`.replaceAll(/\s+/g, " ").slice(0, MAX_TEXT);
 		if (typeof code !== "number" || CANNOT_NOW.has(code)) return new ChainError(text);
 		return new ChainRefusedError(text, code === REVERTED || /\brevert/i.test(details ?? ""));
 	}
@@ -99,19 +100,19 @@ export class Chain {
 const MAX_TEXT = 300;
 const MIN_SECRET = 8;
 
-/** A text in which neither an address nor what may be a secret in it (user, password, path, query) stands. */
+/** Removes from a text the node's address and all of its parts that may be secret: user, password, path, query. */
 function withoutAddress(address: string, text: string): string {
 	const { username, password, pathname, searchParams } = new URL(address);
 	const parts = [address, username, password, ...pathname.split("/"), ...searchParams.values()];
 	return parts.filter((part) => part.length >= MIN_SECRET).reduce((left, part) => left.replaceAll(part, "(hidden)"), text);
 }
 
-/** Unknown and internal errors, too many requests: the node cannot answer now. */
+/** Unknown and internal errors and too many requests: the node may answer later. */
 const CANNOT_NOW: ReadonlySet<number> = new Set([-1, -32603, -32005, -32007, 429]);
-/** An eth_call that reverted (https://ethereum.github.io/execution-apis/). */
+/** The error code of an eth_call that reverted (https://ethereum.github.io/execution-apis/). */
 const REVERTED = 3;
 
-/** The client costs some megabytes: it is loaded at the first question. */
+/** Connects at the first call, because the client library takes some megabytes. */
 async function connect({ rpcUrl, timeoutMs, headers }: ChainOptions): Promise<Request> {
 	const { createClient, http } = await import("viem");
 	const client = createClient({
@@ -119,14 +120,14 @@ async function connect({ rpcUrl, timeoutMs, headers }: ChainOptions): Promise<Re
 			timeout: timeoutMs,
 			retryCount: RETRIES,
 			retryDelay: RETRY_MS,
-			// What is sent, tokens among it, is for the configured address alone.
+			// Redirects are not followed: the request, with its tokens, is meant only for the configured address.
 			fetchOptions: { redirect: "manual", ...(headers === undefined ? {} : { headers: { ...headers } }) },
 		}),
 	});
 	return (method, params) => client.request({ method, params } as never);
 }
 
-function named(block: BlockName): string {
+function blockParameter(block: BlockName): string {
 	return block === "latest" ? block : `0x${block.toString(16)}`;
 }
 
@@ -135,7 +136,7 @@ function bytes(answer: unknown): Hex {
 	throw new ChainError("the chain's node answered with something that is no bytes");
 }
 
-function whole(answer: unknown): number {
+function quantity(answer: unknown): number {
 	const value = typeof answer === "string" && /^0x[0-9a-f]{1,16}$/i.test(answer) ? Number(answer) : Number.NaN;
 	if (!Number.isSafeInteger(value)) throw new ChainError("the chain's node answered with something that is no whole number");
 	return value;

@@ -1,15 +1,15 @@
 import { createRequire } from "node:module";
 
-/** The public key behind a signature, uncompressed (65 bytes). Throws where there is none. */
+/** Returns the public key of a signature, uncompressed (65 bytes). Throws if there is none. */
 export type Recovery = (hash: Uint8Array, compact: Uint8Array, bit: number) => Uint8Array;
 
-/** Half of the curve's order: of the two values of s that sign the same, only the lower one is taken (EIP-2). */
+/** Half of the curve's order. Two values of s are valid for the same signature; only the lower one is accepted (EIP-2). */
 const HALF_ORDER = Buffer.from("7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0", "hex");
 const SIGNATURE_BYTES = 65;
 
 /**
- * The wallet whose key signed a text by personal_sign (https://eips.ethereum.org/EIPS/eip-191, version 0x45), lower case.
- * null where the bytes are no signature of a key: 65 bytes, s in its lower half, v one of 0, 1, 27, 28.
+ * Returns the wallet whose key signed a text by personal_sign (https://eips.ethereum.org/EIPS/eip-191, version 0x45), in lower
+ * case. null if the bytes are not a signature of a key: 65 bytes, s in its lower half, v one of 0, 1, 27, 28.
  */
 export async function recoverSigner(message: string, signature: Uint8Array): Promise<string | null> {
 	if (signature.length !== SIGNATURE_BYTES) return null;
@@ -39,7 +39,7 @@ interface Bindings {
 	ecdsaRecover(compact: Uint8Array, bit: number, hash: Uint8Array, compressed: boolean): Uint8Array;
 }
 
-/** By compiled code, some thirty times cheaper; null where the package has none for this machine. */
+/** Loads the compiled recovery, some thirty times cheaper; null if the package has no build for this machine. */
 export function nativeRecovery(): Promise<Recovery> | null {
 	let bindings: Bindings;
 	try {

@@ -6,11 +6,11 @@ import { recoverSigner } from "./recover-signer.ts";
 export interface WalletSignature {
 	/** Lower case. */
 	readonly wallet: string;
-	/** What was signed, as text (https://eips.ethereum.org/EIPS/eip-191, version 0x45). */
+	/** The signed text (https://eips.ethereum.org/EIPS/eip-191, version 0x45). */
 	readonly message: string;
-	/** Hex as the wallet gave it. */
+	/** Hex as the wallet sent it. */
 	readonly signature: string;
-	/** Where contracts that are wallets live; null: only wallets with a key of their own can sign. */
+	/** The chain of contract wallets; null: only wallets with their own key can sign. */
 	readonly chain: Chain | null;
 }
 
@@ -18,21 +18,24 @@ const HEX = /^0x([0-9a-fA-F]{2})+$/;
 const TRUE = 1n;
 
 /**
- * Whether a wallet signed a message by personal_sign: with its own key, or as a contract
+ * Returns true if a wallet signed a message by personal_sign: with its own key, or as a contract
  * (https://eips.ethereum.org/EIPS/eip-1271), also one that is not deployed yet (https://eips.ethereum.org/EIPS/eip-6492).
- * Throws `ChainError` where only the chain can tell and does not answer.
+ * @throws {ChainError} if only the chain can decide and it does not answer
  */
 export async function isSignedBy(signed: WalletSignature): Promise<boolean> {
 	if (await isSignedByKey(signed)) return true;
 	return signed.chain !== null && (await isSignedByContract({ ...signed, chain: signed.chain }));
 }
 
-/** Whether the wallet's own key made the signature. */
+/** Returns true if the wallet's own key made the signature. */
 export async function isSignedByKey({ wallet, message, signature }: Omit<WalletSignature, "chain">): Promise<boolean> {
 	return HEX.test(signature) && (await recoverSigner(message, Buffer.from(signature.slice(2), "hex"))) === wallet;
 }
 
-/** Whether the wallet is a contract that takes the signature for its own. Throws `ChainError`. */
+/**
+ * Returns true if the wallet is a contract that accepts the signature as its own.
+ * @throws {ChainError}
+ */
 export async function isSignedByContract(signed: WalletSignature & { readonly chain: Chain }): Promise<boolean> {
 	const { chain, wallet, message } = signed;
 	if (!HEX.test(signed.signature)) return false;

@@ -3,14 +3,15 @@ import { invalidField } from "../../schema/index.ts";
 const FORM = /^(\d{4}-\d{2}-\d{2})(T\d{2}:\d{2}:\d{2}(\.\d{1,3})?Z)?$/;
 
 /**
- * When a key expires, in Unix milliseconds; null for never (null, or an empty text). A bare date is 00:00 UTC of
- * that day. Throws 400 for other forms, days that do not exist, and instants that are not after `nowMs`.
+ * Returns when a key expires, in Unix milliseconds; null for never (null, or an empty text). A bare date is 00:00 UTC of that
+ * day.
+ * @throws 400 for other formats, days that do not exist, and instants that are not after `nowMs`
  */
 export function readExpiry(value: string | null, nowMs: number): number | null {
 	if (value === null || value === "") return null;
 	const [, date, time = "T00:00:00Z"] = FORM.exec(value) ?? [];
 	const instant = Date.parse(`${date}${time}`);
-	// The parser reads the 30th of February as the 2nd of March, and 24:00 as the next day.
+	// `Date` parses the 30th of February as the 2nd of March, and 24:00 as the next day.
 	const exists = Number.isFinite(instant) && new Date(instant).toISOString().slice(0, 10) === date;
 	if (!exists) {
 		throw invalidField(

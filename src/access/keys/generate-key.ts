@@ -5,10 +5,10 @@ import { keyHash } from "../bearer.ts";
 import { generateSecretKey } from "../generate-secret-key.ts";
 import type { ReadKeyFields } from "./key-fields.ts";
 
-/** Active keys that an account may have. */
+/** The number of active keys that an account may have. */
 const MAX_ACTIVE_KEYS = 500;
 
-/** A new secret, and what the store keeps of its key. */
+/** Returns a new secret, and the key as the store keeps it. */
 export function generateKey(
 	type: KeyType,
 	fields: ReadKeyFields,

@@ -1,4 +1,4 @@
-/** What a caller may enter of a key, the same wherever keys are made and changed (docs/api.md, API keys). */
+/** The fields of a key that callers set, the same for creation and change (docs/api.md, API keys). */
 import Type, { type Static } from "typebox";
 import { invalidField } from "../../schema/index.ts";
 import { listedText } from "../../schema/listed-text.ts";
@@ -41,7 +41,7 @@ const ExpirySchema = patternedText(
 	"must be a date (2030-01-31), an instant in UTC (2030-01-31T12:00:00Z), or empty for never",
 );
 
-/** The members of a request that are read by `readKeyFields`. */
+/** The members of a request that `readKeyFields` reads. */
 export const KEY_FIELDS = {
 	consumptionLimit: Type.Optional(
 		Type.Union([ConsumptionLimitSchema, Type.Null()], { description: "null: no cap; 0: this currency is switched off" }),
@@ -57,13 +57,13 @@ export const DescriptionSchema = patternedText("^[^\\u0000]*$", "must not contai
 	maxLength: MAX_DESCRIPTION_CHARACTERS,
 });
 
-/** Names that callers mistake for a field's: told in the message. */
+/** Field names that callers often mistake; the error message names the right one. */
 export const MISNAMED_KEY_FIELDS = { consumptionLimits: "consumptionLimit" } as const;
 
 const FieldsSchema = Type.Object({ ...KEY_FIELDS, description: Type.Optional(Type.Union([DescriptionSchema, Type.Null()])) });
 export type KeyFieldsInput = Static<typeof FieldsSchema>;
 
-/** What was entered, as the store keeps it. What was left out is left out here too. */
+/** The fields as the store keeps them. Omitted fields stay omitted. */
 export interface ReadKeyFields {
 	readonly limits?: Partial<KeyLimits>;
 	readonly limitPeriod?: "EPOCH" | "MONTH" | "LIFETIME";
@@ -72,14 +72,17 @@ export interface ReadKeyFields {
 	readonly restrictions?: Partial<KeyRestrictions> | null;
 }
 
-/** What fields are checked against, beside their schema. */
+/** What fields are checked against, besides their schema. */
 export interface KeyFieldContext {
 	/** The caller's time, Unix milliseconds. */
 	readonly nowMs: number;
 	readonly ruleNames: RuleNames;
 }
 
-/** Reads fields that their schema has let through. Throws 400. */
+/**
+ * Reads fields that passed their schema.
+ * @throws 400
+ */
 export function readKeyFields(entered: KeyFieldsInput, { nowMs, ruleNames }: KeyFieldContext): ReadKeyFields {
 	const { consumptionLimit, limitPeriod, description, expiresAt, restrictions } = entered;
 	if (restrictions) checkRestrictions(restrictions, ruleNames);
@@ -94,7 +97,7 @@ export function readKeyFields(entered: KeyFieldsInput, { nowMs, ruleNames }: Key
 
 const NO_LIMITS: KeyLimits = { usd: null, diem: null, vcu: null };
 
-/** null in the place of the whole clears all three. */
+/** null instead of the object clears all three limits. */
 function limitsOf(entered: Static<typeof ConsumptionLimitSchema> | null): Partial<KeyLimits> {
 	if (entered === null) return NO_LIMITS;
 	const limits = Object.entries(entered).map(([unit, value]) => [unit, value === null ? null : limitText(value)] as const);

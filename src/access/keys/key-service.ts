@@ -7,9 +7,9 @@ import type { ReadKeyFields } from "./key-fields.ts";
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 /**
- * The keys of an account: what their owner reads and changes. A change binds the next request of the key on this
- * node when its promise resolves. Throws 400, 404 (a key of another account is as unknown as one that never was)
- * and 503.
+ * The keys of an account, as their owner reads and changes them. A change applies to the key's next request on this node when
+ * its promise resolves.
+ * @throws 400, 404 (also for a key of another account) and 503
  */
 export class KeyService {
 	readonly #store: Pick<StorePort, "admin">;
@@ -18,13 +18,13 @@ export class KeyService {
 		this.#store = store;
 	}
 
-	/** Makes a key; its secret is in this answer only. */
+	/** Creates a key; its secret is in this answer only. */
 	async create(accountId: string, type: KeyType, fields: ReadKeyFields, nowMs: number): Promise<{ key: ApiKey; secret: string }> {
 		const { secret, key } = generateKey(type, fields, nowMs);
 		return { key: await orApiError(this.#store.admin("createKey", { ...key, accountId })), secret };
 	}
 
-	/** Active keys, newest first. */
+	/** Lists active keys, newest first. */
 	list(
 		accountId: string,
 		nowMs: number,
@@ -34,19 +34,19 @@ export class KeyService {
 	}
 
 	get(accountId: string, keyId: string, nowMs: number): Promise<KeyWithUsage> {
-		return orApiError(this.#store.admin("getKey", { accountId, keyId: known(keyId), nowMs }));
+		return orApiError(this.#store.admin("getKey", { accountId, keyId: idOrEmpty(keyId), nowMs }));
 	}
 
 	update(accountId: string, keyId: string, changes: ReadKeyFields): Promise<ApiKey> {
-		return orApiError(this.#store.admin("updateKey", { accountId, keyId: known(keyId), changes }));
+		return orApiError(this.#store.admin("updateKey", { accountId, keyId: idOrEmpty(keyId), changes }));
 	}
 
 	revoke(accountId: string, keyId: string): Promise<void> {
-		return orApiError(this.#store.admin("revokeKey", { accountId, keyId: known(keyId) }));
+		return orApiError(this.#store.admin("revokeKey", { accountId, keyId: idOrEmpty(keyId) }));
 	}
 }
 
-/** An id that no key can have is not looked for: the store gets no text of any length and content. */
-function known(keyId: string): string {
+/** Returns "" for an id that no key can have, so the store never sees text of arbitrary length or content. */
+function idOrEmpty(keyId: string): string {
 	return UUID.test(keyId) ? keyId : "";
 }

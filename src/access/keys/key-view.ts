@@ -1,4 +1,4 @@
-/** Keys as the API shows them (docs/api.md, API keys). */
+/** The views of keys in the API (docs/api.md, API keys). */
 
 import Type from "typebox";
 import { formatNano } from "../../ledger/nano.ts";
@@ -26,7 +26,7 @@ const KEY = {
 	restrictions: Type.Optional(restrictions()),
 };
 
-/** A key without what it spent: the answer to its change. */
+/** A key without its usage: the answer to a change. */
 export const KeySchema = named("ApiKey", closed(KEY));
 
 export const KeyWithUsageSchema = named(
@@ -70,12 +70,12 @@ export function keyView(key: ApiKey) {
 export function keyWithUsageView({ key, trailingSevenDays, currentPeriod }: KeyWithUsage) {
 	return {
 		...keyView(key),
-		usage: { trailingSevenDays: { ...spent(trailingSevenDays), vcu: formatNano(0) } },
-		...(currentPeriod === null ? {} : { currentPeriodUsage: spent(currentPeriod) }),
+		usage: { trailingSevenDays: { ...usageAmounts(trailingSevenDays), vcu: formatNano(0) } },
+		...(currentPeriod === null ? {} : { currentPeriodUsage: usageAmounts(currentPeriod) }),
 	};
 }
 
-/** The answer that shows a new key's secret. */
+/** Returns the answer that shows a new key's secret. */
 export function createdKeyView(key: ApiKey, secret: string) {
 	return {
 		apiKey: secret,
@@ -89,7 +89,7 @@ export function createdKeyView(key: ApiKey, secret: string) {
 	};
 }
 
-function spent(usage: KeyUsage) {
+function usageAmounts(usage: KeyUsage) {
 	return { usd: formatNano(usage.usd), diem: formatNano(usage.diem) };
 }
 

@@ -1,20 +1,20 @@
-/** Places behind the point that amounts have: nano-USD. */
+/** Decimal places of amounts: nano-USD. */
 const PLACES = 9;
 
 /**
- * A limit as it is stored: decimal text without an exponent, cut (never rounded up) after nine places.
+ * Returns a limit as it is stored: decimal text without an exponent, truncated (never rounded up) after nine places.
  * @param value finite, not negative
  */
 export function limitText(value: number): string {
 	const [mantissa = "0", exponent] = String(value).split("e");
-	const [whole = "0", fraction = ""] = mantissa.split(".");
-	if (exponent === undefined) return joined(whole, fraction);
-	// Numbers below 1e-6; those from 1e21 on are above every limit.
+	const [integer = "0", fraction = ""] = mantissa.split(".");
+	if (exponent === undefined) return joined(integer, fraction);
+	// Numbers below 1e-6 have an exponent; so do those from 1e21 on, which are above every limit.
 	const zeros = "0".repeat(Math.max(0, -Number(exponent) - 1));
-	return joined("0", `${zeros}${whole}${fraction}`);
+	return joined("0", `${zeros}${integer}${fraction}`);
 }
 
-function joined(whole: string, fraction: string): string {
-	const kept = fraction.slice(0, PLACES).replace(/0+$/, "");
-	return kept === "" ? whole : `${whole}.${kept}`;
+function joined(integer: string, fraction: string): string {
+	const places = fraction.slice(0, PLACES).replace(/0+$/, "");
+	return places === "" ? integer : `${integer}.${places}`;
 }

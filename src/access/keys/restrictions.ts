@@ -2,15 +2,18 @@ import { isIP } from "node:net";
 import { invalidField } from "../../schema/index.ts";
 import type { KeyRestrictions } from "../../store/port.ts";
 
-/** What there is to name in the rules of a key. */
+/** The names that the rules of a key may use. */
 export interface RuleNames {
 	readonly endpoints: ReadonlySet<string>;
-	/** All that are known, those that are switched off too. */
+	/** All known networks, including disabled ones. */
 	readonly networks: ReadonlySet<string>;
 }
 
-/** Checks what the schema of restrictions cannot. Throws 400 naming the entry. */
-export function checkRestrictions(rules: Partial<KeyRestrictions>, known: RuleNames): void {
+/**
+ * Checks restrictions beyond their schema.
+ * @throws 400 naming the entry
+ */
+export function checkRestrictions(rules: Partial<KeyRestrictions>, names: RuleNames): void {
 	for (const [index, address] of (rules.addresses ?? []).entries())
 		if (!isAddressOrRange(address))
 			throw invalidField(
@@ -21,11 +24,11 @@ export function checkRestrictions(rules: Partial<KeyRestrictions>, known: RuleNa
 		if (!model.isWellFormed()) throw invalidField(["restrictions", "models", index], "must be Unicode text");
 	for (const kind of ["endpoints", "networks"] as const)
 		for (const [index, name] of (rules[kind] ?? []).entries())
-			if (!known[kind].has(name))
-				throw invalidField(["restrictions", kind, index], `must be one of ${[...known[kind]].join(", ")}`);
+			if (!names[kind].has(name))
+				throw invalidField(["restrictions", kind, index], `must be one of ${[...names[kind]].join(", ")}`);
 }
 
-/** An address, or an address with the length of its prefix in bits behind a slash. */
+/** Returns true for an IP address, or an address with a prefix length in bits behind a slash. */
 function isAddressOrRange(text: string): boolean {
 	const [address = "", prefix, ...rest] = text.split("/");
 	const version = address.includes("%") ? 0 : isIP(address);

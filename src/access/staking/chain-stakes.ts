@@ -2,7 +2,7 @@ import type { StorePort } from "../../store/port.ts";
 import type { Stakes } from "./port.ts";
 import type { StakingContract } from "./staking-contract.ts";
 
-/** Stakes as they lie on the chain now, but for accounts whose stake the operator set. */
+/** Reads current stakes from the chain, except for accounts whose stake the operator set. */
 export class ChainStakes implements Stakes {
 	readonly #store: Pick<StorePort, "admin">;
 	readonly #contract: StakingContract;

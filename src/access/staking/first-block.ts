@@ -1,9 +1,8 @@
 import type { Block } from "../evm/index.ts";
 
 /**
- * The first block at or after an instant (Unix seconds), not behind `head`, which is at or after it too. Steps back from
- * `head` in doubling strides and then halves the gap: it never asks for blocks much older than the instant, which
- * some nodes do not keep.
+ * Returns the first block at or after an instant (Unix seconds); `head` is at or after it, too. Steps back from `head` in
+ * doubling strides and then bisects: it never requests blocks much older than the instant, because some nodes do not keep them.
  */
 export async function firstBlockSince(since: number, head: Block, blockAt: (number: number) => Promise<Block>): Promise<Block> {
 	let later = head;

@@ -1,7 +1,7 @@
 import type { StorePort } from "../../store/port.ts";
 import type { Stakes } from "./port.ts";
 
-/** Stakes as the operator set them. */
+/** Reads stakes that the operator set. */
 export class OperatorStakes implements Stakes {
 	readonly #store: Pick<StorePort, "admin">;
 

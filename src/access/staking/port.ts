@@ -1,5 +1,8 @@
-/** Whether a wallet has something staked: in the store, or on a chain. */
+/** Tells whether a wallet has a stake, in the store or on a chain. */
 export interface Stakes {
-	/** Whether the wallet (lower case) has anything staked now: enough to make a key. Throws `ChainError`. */
+	/**
+	 * Returns true if the wallet (lower case) has any stake now, which is enough to create a key.
+	 * @throws {ChainError}
+	 */
 	hasStake(wallet: string, nowMs: number): Promise<boolean>;
 }

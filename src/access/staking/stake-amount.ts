@@ -1,16 +1,18 @@
 import { NANO_PER_USD, parseNano } from "../../ledger/nano.ts";
 
-/** The most that an account is given for a day: 1,000,000 diem, as the operator may set at most. */
+/** The most that an account gets for a day: 1,000,000 diem, also the most that the operator may set. */
 export const MAX_STAKE_NANO = 1_000_000 * NANO_PER_USD;
 
 export interface StakeRate {
-	/** Of the token. */
+	/** Decimals of the token. */
 	readonly decimals: number;
 	/** Diem a day for one whole token: decimal text. */
 	readonly diemPerToken: string;
 }
 
-/** What a stake in the token's smallest units gives a day, in nano-diem: rounded down, never above `MAX_STAKE_NANO`. */
+/**
+ * Returns the daily diem of a stake in the token's smallest units, in nano-diem: rounded down, never above `MAX_STAKE_NANO`.
+ */
 export function nanoDiemOf(units: bigint, { decimals, diemPerToken }: StakeRate): number {
 	const rate = parseNano(diemPerToken);
 	if (rate === undefined) throw new RangeError(`not an amount: ${diemPerToken}`);

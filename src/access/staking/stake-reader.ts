@@ -10,44 +10,44 @@ import type { StakeOrFault, StakingContract } from "./staking-contract.ts";
 const DAY_MS = 86_400_000;
 const DAY_SECONDS = 86_400;
 const CHECK_EVERY_MS = 15_000;
-/** Another node takes over a reading that was silent for so long. */
+/** Another node takes over a reading that made no progress for this time. */
 const TERM_MS = 120_000;
 const FIRST_RETRY_MS = 15_000;
 const LAST_RETRY_MS = 600_000;
-/** Wallets of one Multicall3 call, and of one round of single ones. */
+/** The number of wallets in one Multicall3 call, and in one batch of single calls. */
 const PAGE = 200;
 const PAGE_ALONE = 40;
 
 export interface StakeReaderDeps {
 	readonly store: Pick<StorePort, "admin" | "node">;
 	readonly contract: StakingContract;
-	/** Names chain, contract and view: one day is read at one of them. */
+	/** Identifies chain, contract and view; a day is read from one origin. */
 	readonly origin: string;
 	readonly rate: StakeRate;
-	/** Blocks on top of the day's first one before it is read. */
+	/** Confirmations that the day's first block needs before it is read. */
 	readonly confirmations: number;
 	readonly clock: Clock;
 	readonly timers: Timers;
 	readonly log: Log;
 }
 
-/** What a look at the clock came to. `later`: another node reads, the block is not there yet, or a fault is waited out. */
+/** The outcome of a check. `later`: another node reads, the block does not exist yet, or a retry is waiting. */
 export type StakeReadOutcome = "read" | "later" | "failed" | "given-up";
 
 /**
- * Reads the stakes of each UTC day, once for all nodes, at the day's first block. A reading that fails is tried again as
- * long as the day lasts, at the same block; what is not read by then pays nothing that day.
+ * Reads the stakes of each UTC day, once for all nodes, at the day's first block. A failed reading is retried at the same block
+ * until the day ends; stakes that are not read by then pay nothing that day.
  */
 export class StakeReader {
 	readonly #deps: StakeReaderDeps;
 	#stopTicking: (() => void) | null = null;
-	#looking: Promise<StakeReadOutcome> | null = null;
+	#reading: Promise<StakeReadOutcome> | null = null;
 	#stopped = false;
-	/** The day that the rest is about. */
+	/** The day to which the other fields belong. */
 	#day = -1;
 	#outcome: "read" | "given-up" | null = null;
 	#failures = 0;
-	/** By the monotonic clock. */
+	/** A time of the monotonic clock. */
 	#notBeforeMs = 0;
 
 	constructor(deps: StakeReaderDeps) {
@@ -59,18 +59,18 @@ export class StakeReader {
 		this.#stopTicking = every(this.#deps.timers, CHECK_EVERY_MS, () => void this.readIfDue());
 	}
 
-	/** Ends between two pages; what is under way then is left to another node, or to the next start. */
+	/** Stops between two pages; another node, or the next start, continues. */
 	stop(): void {
 		this.#stopped = true;
 		this.#stopTicking?.();
 	}
 
-	/** Reads what is to be read now. Looks that come meanwhile share this one. Never rejects. */
+	/** Reads the stakes if they are due. Calls during a reading share it. It never rejects. */
 	readIfDue(): Promise<StakeReadOutcome> {
-		this.#looking ??= this.#readIfDue().finally(() => {
-			this.#looking = null;
+		this.#reading ??= this.#readIfDue().finally(() => {
+			this.#reading = null;
 		});
-		return this.#looking;
+		return this.#reading;
 	}
 
 	async #readIfDue(): Promise<StakeReadOutcome> {
@@ -85,9 +85,9 @@ export class StakeReader {
 		if (this.#outcome !== null) return this.#outcome;
 		if (clock.monotonicMs() < this.#notBeforeMs) return "later";
 		try {
-			const look = await this.#readDay(day);
-			if (look === "read" || look === "given-up") this.#outcome = look;
-			return look;
+			const outcome = await this.#readDay(day);
+			if (outcome === "read" || outcome === "given-up") this.#outcome = outcome;
+			return outcome;
 		} catch (error) {
 			if (this.#stopped) return "later";
 			const retryMs = Math.min(FIRST_RETRY_MS * 2 ** this.#failures++, LAST_RETRY_MS);
@@ -114,7 +114,7 @@ export class StakeReader {
 			await contract.chain.checkId();
 			const block = turn.block ?? (await this.#chooseBlock(day));
 			if (block === null) return "later";
-			if (!(await this.#stands(block))) {
+			if (!(await this.#isCanonical(block))) {
 				log.error(
 					{ day: dateOf(day), block: block.number },
 					"the chain replaced the block of a day's stakes; the rest of them begins tomorrow",
@@ -126,18 +126,18 @@ export class StakeReader {
 		return (await store.admin("finishStakeReading", { day })) ? "read" : "later";
 	}
 
-	/** null where the day's first block is not deep enough yet. */
+	/** Returns the block to read; null if the day's first block is not deep enough yet. */
 	async #chooseBlock(day: number): Promise<StakeBlock | null> {
 		const { store, contract, confirmations } = this.#deps;
 		const newest = await this.#blockAt("latest");
 		const head = confirmations === 0 ? newest : await this.#blockAt(Math.max(0, newest.number - confirmations));
 		if (head.timestamp < day * DAY_SECONDS) return null;
-		const { number, hash } = await firstBlockSince(day * DAY_SECONDS, head, (wanted) => this.#blockAt(wanted));
+		const { number, hash } = await firstBlockSince(day * DAY_SECONDS, head, (number) => this.#blockAt(number));
 		if (!(await contract.isThere(number))) throw new ChainError(`there is no contract at staking.contract in block ${number}`);
 		return store.admin("chooseStakeBlock", { day, block: { number, hash } });
 	}
 
-	async #stands({ number, hash }: StakeBlock): Promise<boolean> {
+	async #isCanonical({ number, hash }: StakeBlock): Promise<boolean> {
 		return (await this.#blockAt(number)).hash === hash;
 	}
 
@@ -147,7 +147,7 @@ export class StakeReader {
 		return block;
 	}
 
-	/** Throws where a wallet was refused, behind all others. */
+	/** Reads all stakes. If the node refused a wallet, it throws after the other wallets are read. */
 	async #readAll(day: number, block: number): Promise<void> {
 		const { contract, log } = this.#deps;
 		const together = await contract.hasMulticall(block);
@@ -160,19 +160,19 @@ export class StakeReader {
 			more = page.length === size;
 			const wallets = page.map(({ wallet }) => wallet);
 			const answers = together ? await contract.stakesAtOnce(wallets, block) : await contract.stakes(wallets, block);
-			const { stakes, fault } = this.#judge(page, answers);
+			const { stakes, fault } = this.#split(page, answers);
 			refusal = fault ?? refusal;
-			// A node that refuses everybody is not asked about everybody.
+			// A node that refuses a whole page is not called for the others.
 			if (stakes.length === 0 && fault !== null) break;
-			await this.#book(day, stakes);
+			await this.#writeStakes(day, stakes);
 			read += stakes.length;
 		}
 		log.info({ day: dateOf(day), block, accounts: read }, "stakes were read");
 		if (refusal !== null) throw refusal;
 	}
 
-	/** A contract that reverts for everybody is a wrong view; one that reverts for some has nothing of theirs. */
-	#judge(page: readonly Staker[], answers: readonly StakeOrFault[]): { stakes: BookedStake[]; fault: ChainRefusedError | null } {
+	/** If the contract reverts for all wallets, the view is wrong; if it reverts for some, those have no stake. */
+	#split(page: readonly Staker[], answers: readonly StakeOrFault[]): { stakes: BookedStake[]; fault: ChainRefusedError | null } {
 		const stakes: BookedStake[] = [];
 		let fault: ChainRefusedError | null = null;
 		let answered = false;
@@ -195,7 +195,7 @@ export class StakeReader {
 		return this.#deps.store.admin("listUnreadStakers", { day, after, limit });
 	}
 
-	async #book(day: number, stakes: readonly BookedStake[]): Promise<void> {
+	async #writeStakes(day: number, stakes: readonly BookedStake[]): Promise<void> {
 		const { store } = this.#deps;
 		await store.admin("writeStakes", { day, reader: store.node.id, termMs: TERM_MS, stakes });
 	}

@@ -9,16 +9,19 @@ export interface StakingContractOptions {
 	readonly multicall: string;
 }
 
-/** The token's smallest units, or that the contract reverted. */
+/** The stake in the token's smallest units, or "reverted" if the contract reverted. */
 export type ReadStake = bigint | "reverted";
-/** In the place of a wallet that the node refused to answer for: why. */
+/** The stake of a wallet, or the error with which the node refused to answer. */
 export type StakeOrFault = ReadStake | ChainRefusedError;
 
-/** Single calls under way at once. */
+/** The number of concurrent single calls. */
 const AT_ONCE = 8;
 const WORD = 66;
 
-/** Reads stakes from a contract. Throws `ChainError`. */
+/**
+ * Reads stakes from a contract.
+ * @throws {ChainError}
+ */
 export class StakingContract {
 	readonly chain: Chain;
 	readonly #options: StakingContractOptions;
@@ -33,7 +36,7 @@ export class StakingContract {
 		return this.chain.hasCode(this.#options.contract, at);
 	}
 
-	/** Whether many wallets can be read by one call. */
+	/** Returns true if one call can read many wallets. */
 	hasMulticall(at: BlockName): Promise<boolean> {
 		return this.chain.hasCode(this.#options.multicall, at);
 	}
@@ -52,17 +55,17 @@ export class StakingContract {
 		return stake;
 	}
 
-	/** Stakes in the order of the wallets, by calls of their own. */
+	/** Reads stakes in the order of the wallets, by one call each. */
 	async stakes(wallets: readonly string[], at: BlockName): Promise<StakeOrFault[]> {
 		const stakes: StakeOrFault[] = [];
 		for (let from = 0; from < wallets.length; from += AT_ONCE) {
-			const some = wallets.slice(from, from + AT_ONCE).map((wallet) => this.#stakeOrFault(wallet, at));
-			stakes.push(...(await Promise.all(some)));
+			const batch = wallets.slice(from, from + AT_ONCE).map((wallet) => this.#stakeOrFault(wallet, at));
+			stakes.push(...(await Promise.all(batch)));
 		}
 		return stakes;
 	}
 
-	/** The same by one call; who has no answer in it (one for all may run out of gas) is asked for alone. */
+	/** Reads stakes by one call. A wallet without an answer (the call may run out of gas) is read by a call of its own. */
 	async stakesAtOnce(wallets: readonly string[], at: BlockName): Promise<StakeOrFault[]> {
 		let answers: readonly (bigint | null)[];
 		try {

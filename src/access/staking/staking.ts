@@ -18,10 +18,10 @@ export interface StakingDeps {
 	readonly log: Log;
 }
 
-/** Stakes as they are configured. */
+/** The configured source of stakes. */
 export interface Staking {
 	readonly stakes: Stakes;
-	/** null where stakes are the operator's. */
+	/** null if the operator sets the stakes. */
 	readonly chain: Chain | null;
 	readonly reader: StakeReader | null;
 }
@@ -43,7 +43,7 @@ export function createStaking({ config, store, clock, timers, log }: StakingDeps
 	return { stakes: new ChainStakes(store, contract), chain: contract.chain, reader };
 }
 
-/** null where no chain is configured. */
+/** Returns the configured contract; null if no chain is configured. */
 function contractOf({ chain, contract, view, multicall }: StakingConfig): StakingContract | null {
 	const { id, rpcUrl, timeoutMs } = chain;
 	if (rpcUrl === undefined || contract === undefined) return null;
@@ -54,14 +54,17 @@ function originOf({ chain, contract = "", view, decimals, diemPerToken }: Stakin
 	return `eip155:${chain.id}:${contract.toLowerCase()} ${view} ${decimals} ${diemPerToken}`;
 }
 
-/** How the configured chain is found. `wrong`: the operator has to mend it before a server may start; `not-now`: it may pass. */
+/**
+ * The result of the check of the configured chain. `wrong`: the operator has to fix it before a server may start; `not-now`: it
+ * may pass.
+ */
 export type StakingCheck = { readonly text: string } & (
 	| { readonly state: "well" }
-	/** `mend`: the line that mends it. */
+	/** `mend`: the setting line that fixes it. */
 	| { readonly state: "not-now" | "wrong"; readonly mend: string }
 );
 
-/** Asks the chain whether it is what the configuration says; null where none is configured. Never rejects. */
+/** Checks that the chain matches the configuration; null if none is configured. It never rejects. */
 export async function checkStaking(config: StakingConfig): Promise<StakingCheck | null> {
 	const contract = contractOf(config);
 	if (contract === null) return null;
@@ -73,18 +76,18 @@ export async function checkStaking(config: StakingConfig): Promise<StakingCheck 
 				mend: `staking.${setting}: copy the address once more, as the chain's explorer shows it`,
 			};
 	}
-	const where = `${config.contract} on ${config.chain.name}`;
+	const place = `${config.contract} on ${config.chain.name}`;
 	try {
 		await contract.chain.checkId();
 		if (!(await contract.isThere("latest")))
 			return {
 				state: "not-now",
-				text: `staking.contract: there is no contract ${where}`,
+				text: `staking.contract: there is no contract ${place}`,
 				mend: `staking.contract: the address of the contract on ${config.chain.name}`,
 			};
-		const at = (await contract.chain.block("latest"))?.number ?? 0;
+		const newestBlock = (await contract.chain.block("latest"))?.number ?? 0;
 		const ways = (await contract.hasMulticall("latest")) ? "by Multicall3" : "one by one: there is no Multicall3";
-		return { state: "well", text: `${where}, block ${at}; wallets are read ${ways}` };
+		return { state: "well", text: `${place}, block ${newestBlock}; wallets are read ${ways}` };
 	} catch (error) {
 		const text = `staking.chain: ${(error as Error).message}`;
 		if (error instanceof WrongChainError)

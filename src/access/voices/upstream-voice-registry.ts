@@ -3,21 +3,21 @@ import { ApiError } from "../../errors/index.ts";
 import type { StorePort } from "../../store/port.ts";
 import { type Clock, sleep, type Timers } from "../../telemetry/clock.ts";
 
-/** How an upstream is given a sample, and how it is taken back. */
+/** Uploads a sample to an upstream, and deletes it there. */
 export interface UpstreamVoiceApi {
-	/** Gives the sample to the upstream; answers with the upstream's name for the voice. */
+	/** Uploads the sample; returns the upstream's name for the voice. */
 	create(signal: AbortSignal): Promise<string>;
-	/** Takes one back that was made in vain. */
+	/** Deletes an upload that is not needed. */
 	delete(name: string): Promise<void>;
 }
 
-/** A voice that an upstream keeps although ours is gone. */
+/** A voice that an upstream still has although ours is deleted. */
 export interface OrphanedVoice {
 	readonly voiceId: string;
 	readonly upstream: string;
-	/** The upstream's own. */
+	/** The upstream's name for the voice. */
 	readonly name: string;
-	/** Under which it was taken. */
+	/** The claim under which this node took it. */
 	readonly claim: string;
 }
 
@@ -27,75 +27,82 @@ export interface UpstreamVoiceRegistryDeps {
 	readonly timers: Timers;
 }
 
-/** An upload that takes longer is given up; a claim ends after it, so that nobody uploads meanwhile. */
+/** A longer upload is aborted. A claim ends later, so that no other node uploads meanwhile. */
 const UPLOAD_MS = 60_000;
 const CLAIM_MS = UPLOAD_MS + 30_000;
-/** Between two looks whether another node is done. */
+/** The interval at which a node checks whether another node has finished the upload. */
 const POLL_MS = 250;
-/** Until what could not be taken back is tried again. */
+/** The wait before a failed deletion is retried. */
 const RETRY_DELETE_MS = 600_000;
 
 /**
- * What upstreams call the voices that callers brought. A sample goes to an upstream once, whatever the number of requests
- * and nodes: who comes meanwhile waits for the one who uploads.
+ * Maps voices of callers to the upstreams' names for them. A sample is uploaded once to an upstream, whatever the number of
+ * requests and nodes; concurrent requests wait for the one that uploads.
  */
 export class UpstreamVoiceRegistry {
 	readonly #deps: UpstreamVoiceRegistryDeps;
-	/** Of this node, by voice and upstream. */
-	readonly #underWay = new Map<string, Promise<string>>();
+	/** Uploads of this node in progress, by voice and upstream. */
+	readonly #uploads = new Map<string, Promise<string>>();
 
 	constructor(deps: UpstreamVoiceRegistryDeps) {
 		this.#deps = deps;
 	}
 
 	/**
-	 * The upstream's name for the voice, which is made where there is none. It goes on where `signal` ends the wait.
-	 * @throws ApiError INVALID_REQUEST where the voice was deleted; what `work` throws; the reason of `signal`
+	 * Returns the upstream's name for the voice, and uploads the sample if there is none. The upload continues if `signal` ends
+	 * the wait.
+	 * @throws {ApiError} INVALID_REQUEST if the voice was deleted; errors of the upload; the reason of `signal`
 	 */
-	async nameOf(voiceId: string, upstream: string, work: UpstreamVoiceApi, signal: AbortSignal): Promise<string> {
+	async nameOf(voiceId: string, upstream: string, api: UpstreamVoiceApi, signal: AbortSignal): Promise<string> {
 		const key = JSON.stringify([voiceId, upstream]);
-		const running = this.#underWay.get(key) ?? this.#find(voiceId, upstream, work).finally(() => this.#underWay.delete(key));
-		this.#underWay.set(key, running);
+		const running = this.#uploads.get(key) ?? this.#find(voiceId, upstream, api).finally(() => this.#uploads.delete(key));
+		this.#uploads.set(key, running);
 		running.catch(() => {});
-		const left = Promise.withResolvers<never>();
-		const onAbort = () => left.reject(signal.reason);
+		const voices = Promise.withResolvers<never>();
+		const onAbort = () => voices.reject(signal.reason);
 		if (signal.aborted) onAbort();
 		else signal.addEventListener("abort", onAbort, { once: true });
 		try {
-			return await Promise.race([running, left.promise]);
+			return await Promise.race([running, voices.promise]);
 		} finally {
 			signal.removeEventListener("abort", onAbort);
 		}
 	}
 
-	/** Forgets a name that the upstream refuses: the next request makes a new one. True for the one who has to take it back. */
+	/**
+	 * Forgets a name that the upstream refuses; the next request uploads again. Returns true for the one caller that has to
+	 * delete the old upload.
+	 */
 	forget(voiceId: string, upstream: string, name: string): Promise<boolean> {
 		return this.#deps.store.admin("forgetUpstreamVoice", { voiceId, upstream, name });
 	}
 
-	/** Some that have to be taken back, each given to one node; they come again after a while unless `tookBack` is told. */
+	/**
+	 * Returns orphaned voices to delete, each claimed by one node. They come again after a while unless `confirmDeleted` is
+	 * called.
+	 */
 	async orphaned(rows: number): Promise<readonly OrphanedVoice[]> {
 		const nowMs = this.#deps.clock.wallMs();
 		const claim = newClaim();
-		const left = await this.#deps.store.admin("takeLeftVoices", { claim, nowMs, untilMs: nowMs + RETRY_DELETE_MS, rows });
-		return left.map((voice) => ({ ...voice, claim }));
+		const voices = await this.#deps.store.admin("takeLeftVoices", { claim, nowMs, untilMs: nowMs + RETRY_DELETE_MS, rows });
+		return voices.map((voice) => ({ ...voice, claim }));
 	}
 
 	async confirmDeleted({ voiceId, upstream, claim }: OrphanedVoice): Promise<void> {
 		await this.#deps.store.admin("dropUpstreamVoice", { voiceId, upstream, claim });
 	}
 
-	async #find(voiceId: string, upstream: string, work: UpstreamVoiceApi): Promise<string> {
+	async #find(voiceId: string, upstream: string, api: UpstreamVoiceApi): Promise<string> {
 		const { store, clock, timers } = this.#deps;
 		const claim = newClaim();
 		for (let waitedMs = 0; waitedMs <= CLAIM_MS; waitedMs += POLL_MS) {
 			const nowMs = clock.wallMs();
-			const asked = { voiceId, upstream, claim, nowMs, untilMs: nowMs + CLAIM_MS };
-			const found = await store.admin("claimUpstreamVoice", asked);
-			if (found.state === "there") return found.name;
-			if (found.state === "gone")
+			const claimRequest = { voiceId, upstream, claim, nowMs, untilMs: nowMs + CLAIM_MS };
+			const claimResult = await store.admin("claimUpstreamVoice", claimRequest);
+			if (claimResult.state === "there") return claimResult.name;
+			if (claimResult.state === "gone")
 				throw new ApiError("INVALID_REQUEST", { message: `Voice "${voiceId}" was deleted`, param: "voice" });
-			if (found.state === "mine") return this.#make({ voiceId, upstream, claim }, work);
+			if (claimResult.state === "mine") return this.#make({ voiceId, upstream, claim }, api);
 			await sleep(timers, POLL_MS);
 		}
 		throw new ApiError("MODEL_OVERLOADED", { retryAfterSeconds: 30 });
@@ -103,14 +110,14 @@ export class UpstreamVoiceRegistry {
 
 	async #make(
 		key: { readonly voiceId: string; readonly upstream: string; readonly claim: string },
-		work: UpstreamVoiceApi,
+		api: UpstreamVoiceApi,
 	): Promise<string> {
 		const { store, timers } = this.#deps;
 		const stopper = new AbortController();
 		const cancel = timers.after(UPLOAD_MS, () => stopper.abort(new ApiError("REQUEST_TIMEOUT")));
 		let name: string;
 		try {
-			name = await work.create(stopper.signal);
+			name = await api.create(stopper.signal);
 		} catch (error) {
 			await store.admin("dropUpstreamVoice", key).catch(() => {});
 			throw stopper.signal.aborted ? stopper.signal.reason : error;
@@ -118,7 +125,7 @@ export class UpstreamVoiceRegistry {
 			cancel();
 		}
 		if (!(await store.admin("keepUpstreamVoice", { ...key, name }))) {
-			await work.delete(name).catch(() => {});
+			await api.delete(name).catch(() => {});
 			throw new ApiError("MODEL_OVERLOADED", { retryAfterSeconds: 1 });
 		}
 		return name;

@@ -15,12 +15,12 @@ const DAY_MS = 86_400_000;
 export interface NewVoice {
 	readonly modelId: string;
 	readonly cloning: VoiceCloning;
-	/** Container of the sample: mp3, wav, flac or mp4. */
+	/** The sample's container: mp3, wav, flac or mp4. */
 	readonly format: string;
 	readonly sample: Uint8Array;
 }
 
-/** The voices that callers brought. What others own is as if it were not there. */
+/** The voices of callers. A voice of another owner looks like one that does not exist. */
 export class VoiceService {
 	readonly #store: Pick<StorePort, "admin">;
 	readonly #clock: Pick<Clock, "wallMs">;
@@ -31,8 +31,8 @@ export class VoiceService {
 	}
 
 	/**
-	 * Keeps a sample and makes its handle.
-	 * @throws ApiError INVALID_REQUEST where the caller has `atMost` voices already
+	 * Stores a sample and creates its handle.
+	 * @throws {ApiError} INVALID_REQUEST if the caller already has `atMost` voices
 	 */
 	async create(caller: Caller, { modelId, cloning, format, sample }: NewVoice, atMost: number): Promise<StoredVoice> {
 		const nowMs = this.#clock.wallMs();
@@ -62,28 +62,31 @@ export class VoiceService {
 		return voice;
 	}
 
-	/** Live voices of the caller, newest first. */
+	/** Lists the caller's live voices, newest first. */
 	list(caller: Caller): Promise<readonly StoredVoice[]> {
 		return this.#store.admin("listVoices", { owner: ownerOf(caller), nowMs: this.#clock.wallMs() });
 	}
 
-	/** null: expired, unknown or another's. */
+	/** Returns a voice; null if it is expired, unknown or another caller's. */
 	find(caller: Caller, id: string): Promise<StoredVoice | null> {
 		return this.#store.admin("findVoice", { id, owner: ownerOf(caller), nowMs: this.#clock.wallMs() });
 	}
 
-	/** @throws ApiError NOT_FOUND */
+	/**
+	 * Deletes a voice.
+	 * @throws {ApiError} NOT_FOUND
+	 */
 	async delete(caller: Caller, id: string): Promise<void> {
-		const gone = await this.#store.admin("deleteVoice", { id, owner: ownerOf(caller), nowMs: this.#clock.wallMs() });
-		if (!gone) throw new ApiError("NOT_FOUND", { message: "You have no such voice" });
+		const deleted = await this.#store.admin("deleteVoice", { id, owner: ownerOf(caller), nowMs: this.#clock.wallMs() });
+		if (!deleted) throw new ApiError("NOT_FOUND", { message: "You have no such voice" });
 	}
 
-	/** A use: restarts the days of a voice whose time slides. */
+	/** Records a use, which restarts the lifetime of a voice with sliding expiry. */
 	async touch(voice: StoredVoice): Promise<void> {
 		if (voice.slidingMs > 0) await this.#store.admin("touchVoice", { id: voice.id, nowMs: this.#clock.wallMs() });
 	}
 
-	/** The sample; null where the voice was deleted meanwhile. */
+	/** Returns the sample; null if the voice was deleted meanwhile. */
 	async sample(voice: StoredVoice): Promise<Uint8Array | null> {
 		const parts: Uint8Array[] = [];
 		for (let part = 0; part * VOICE_PART_BYTES < voice.sampleBytes; part++) {
@@ -95,7 +98,7 @@ export class VoiceService {
 	}
 }
 
-/** A wallet owns what it brings under its own name, whatever account it is linked to. */
+/** Returns the owner of new voices. A wallet owns them under its own name, even if it is linked to an account. */
 function ownerOf(caller: Caller): string {
 	return caller.wallet ?? caller.account.id;
 }

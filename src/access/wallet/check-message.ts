@@ -2,23 +2,23 @@ import { readInstant } from "./instant.ts";
 import { readAddress, type SignInProof } from "./sign-in-proof.ts";
 import { refusedSignIn } from "./sign-in-refusal.ts";
 
-/** How far a wallet's clock may be ahead of ours. */
+/** A wallet's clock may be ahead of ours by this much. */
 export const SKEW_MS = 30_000;
-/** How long a message is good at most, by its own time: ten minutes, and what clocks may differ. */
+/** A message is valid for at most this time after its own timestamp: ten minutes and the clock skew. */
 export const MAX_AGE_MS = 630_000;
-/** A message that names a later end was not made for this. */
+/** A message with a later expiry was not made for this service. */
 const MAX_LIFE_MS = 86_400_000;
-/** At least 8 by EIP-4361; libraries draw up to 96. */
+/** EIP-4361 requires at least 8; libraries generate up to 96. */
 const NONCE = /^[0-9A-Za-z]{8,128}$/;
 const URI = /^[\x21-\x7e]+$/;
 
 /**
- * Checks everything that a message says but its signature, the cheap things first (docs/wallets.md has the order).
- * Returns until when it is good, in Unix milliseconds. Rejects with X402_INVALID_SIGN_IN.
+ * Checks everything in a message except its signature, cheap checks first (docs/wallets.md has the order). Returns the end of
+ * its validity in Unix milliseconds; rejects with X402_INVALID_SIGN_IN.
  */
 export async function checkMessage(proof: SignInProof, origins: readonly URL[], nowMs: number): Promise<number> {
 	const { chain, address, message, timestampMs } = proof;
-	// Unsigned: it spares work, and proves nothing.
+	// This timestamp is not signed: it saves work, and proves nothing.
 	if (timestampMs !== null && !(Math.abs(nowMs - timestampMs) <= MAX_AGE_MS)) throw refusedSignIn("invalid_timestamp");
 	if (message.account !== chain.account || !chain.messageIds.includes(message.chainId)) throw refusedSignIn("chain_mismatch");
 	if ((await readAddress(chain, message.address)) !== address) throw refusedSignIn("address_mismatch");
@@ -50,7 +50,7 @@ function instantOf(text: string): number {
 	return instant;
 }
 
-/** Schemes within schemes (blob:) have the origin of what is in them: scheme and host are compared, not `origin`. */
+/** Compares scheme and host, because nested schemes (blob:) have the `origin` of their content. */
 function isOf(uri: string, origin: URL): boolean {
 	if (!URI.test(uri) || !URL.canParse(uri)) return false;
 	const { protocol, host } = new URL(uri);

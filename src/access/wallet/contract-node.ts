@@ -3,7 +3,7 @@ import { Chain } from "../evm/index.ts";
 
 const BASE = 8453;
 
-/** The node of Base that knows wallets that are contracts; null where none is configured. */
+/** Returns the node of Base that verifies contract wallets; null if none is configured. */
 export function contractNode({ siwx, rpc, staking }: Pick<Config, "siwx" | "rpc" | "staking">): Chain | null {
 	const { timeoutMs } = siwx;
 	if (siwx.rpcUrl !== undefined) return new Chain({ id: BASE, rpcUrl: siwx.rpcUrl, timeoutMs });

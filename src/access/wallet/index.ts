@@ -1,6 +1,6 @@
 /**
- * Wallets that sign their requests in (docs/wallets.md): reads the header, checks it, and says which wallet it is. Never
- * makes an account, and knows nothing of money.
+ * Signs wallets in (docs/wallets.md): reads the header, checks it, and returns the wallet. It never creates an account, and has
+ * no part in money.
  */
 export { contractNode } from "./contract-node.ts";
 export { checkOwnWallet } from "./own-wallet.ts";

@@ -4,11 +4,14 @@ import { invalidField } from "../../schema/index.ts";
 import { addressOfIdentity, identityOfAddress, WALLET_ADDRESS } from "./wallet-address.ts";
 
 /**
- * The wallet that a path names, which has to be the one that calls. Throws INVALID_REQUEST where the path names none,
- * X402_WALLET_MISMATCH for another wallet's.
+ * Returns the wallet that a path names, which has to be the caller's own.
+ * @throws INVALID_REQUEST if the path names no wallet, X402_WALLET_MISMATCH for another wallet
  */
-export function checkOwnWallet(caller: Caller | null, named: string): { readonly identity: string; readonly address: string } {
-	const identity = identityOfAddress(named);
+export function checkOwnWallet(
+	caller: Caller | null,
+	walletAddress: string,
+): { readonly identity: string; readonly address: string } {
+	const identity = identityOfAddress(walletAddress);
 	if (identity === null) throw invalidField(["walletAddress"], `must be a wallet's address: ${WALLET_ADDRESS}`);
 	if (caller?.wallet !== identity) throw new ApiError("X402_WALLET_MISMATCH");
 	return { identity, address: addressOfIdentity(identity) };

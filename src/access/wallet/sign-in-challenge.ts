@@ -1,13 +1,13 @@
 import { randomBytes } from "node:crypto";
 import { EVM_CHAIN, SOLANA_CHAIN } from "./wallet-chains.ts";
 
-/** What a wallet needs to know to sign in: the `sign-in-with-x` extension of x402 version 2. */
+/** The data that a wallet needs to sign in: the `sign-in-with-x` extension of x402 version 2. */
 export interface SignInChallenge {
 	readonly info: {
 		readonly domain: string;
 		readonly uri: string;
 		readonly version: "1";
-		/** 32 hex digits. Nobody remembers it: wallets may draw their own. */
+		/** 32 hex digits. It is not stored: wallets may generate their own. */
 		readonly nonce: string;
 		readonly issuedAt: string;
 		readonly expirationTime: string;
@@ -23,7 +23,7 @@ const TEXT = { type: "string" };
 const INSTANT = { type: "string", format: "date-time" };
 const URI = { type: "string", format: "uri" };
 
-/** Of what the header's JSON has to consist. */
+/** The schema of the header's JSON. */
 const SCHEMA = {
 	$schema: "https://json-schema.org/draft/2020-12/schema",
 	type: "object",
@@ -47,16 +47,16 @@ const SCHEMA = {
 } as const;
 
 /**
- * A new challenge for what was asked for: under the origin of ours that the caller used, which its client compares;
- * under the first where it used none of them.
+ * Returns a new challenge. It names the origin of ours that the caller used, because its client compares it; if the caller used
+ * none of them, it names the first.
  */
 export function signInChallenge(requestUrl: string, origins: readonly URL[], nowMs: number): SignInChallenge {
-	const asked = new URL(requestUrl);
-	const origin = origins.find(({ host }) => host === asked.host) ?? origins[0] ?? asked;
+	const requested = new URL(requestUrl);
+	const origin = origins.find(({ host }) => host === requested.host) ?? origins[0] ?? requested;
 	return {
 		info: {
 			domain: origin.host,
-			uri: `${origin.origin}${asked.pathname}`,
+			uri: `${origin.origin}${requested.pathname}`,
 			version: "1",
 			nonce: randomBytes(16).toString("hex"),
 			issuedAt: new Date(nowMs).toISOString(),

@@ -1,12 +1,12 @@
 import { refusedSignIn } from "./sign-in-refusal.ts";
 
-/** Both names are read; the first is what wallets of version 1 send, the second the one of x402 version 2. */
+/** Both names are accepted: wallets of version 1 send the first, x402 version 2 sends the second. */
 const NAMES = ["x-sign-in-with-x", "sign-in-with-x"] as const;
 const MAX_BYTES = 8_192;
-/** The standard alphabet or the URL-safe one (RFC 4648, 4 and 5), padded or not. */
+/** The standard or URL-safe alphabet (RFC 4648, 4 and 5), with or without padding. */
 const BASE64 = /^(?:[A-Za-z0-9+/]+|[A-Za-z0-9_-]+)={0,2}$/;
 
-/** The header that signs a request in; null where there is none. Throws where it is too long, or there are two that differ. */
+/** Returns the sign-in header; null if there is none. Throws if it is too long or two headers differ. */
 export function signInHeader(headers: Headers): string | null {
 	const [first, second] = NAMES.map((name) => headers.get(name) || null);
 	if (first && second && first !== second) throw refusedSignIn("header_conflict");
@@ -15,7 +15,7 @@ export function signInHeader(headers: Headers): string | null {
 	return header;
 }
 
-/** The JSON object in a header. Throws. */
+/** Parses the JSON object in a header. Throws if it is malformed. */
 export function decodeSignIn(header: string): Readonly<Record<string, unknown>> {
 	if (!BASE64.test(header)) throw refusedSignIn("malformed_header");
 	let value: unknown;

@@ -1,9 +1,9 @@
-/** The text that a wallet signs (https://eips.ethereum.org/EIPS/eip-4361), field by field as it stands there. */
+/** The fields of the text that a wallet signs (https://eips.ethereum.org/EIPS/eip-4361), in their order. */
 export interface SignInMessage {
 	readonly domain: string;
 	readonly account: string;
 	readonly address: string;
-	/** null: none, and so many empty lines in its place. */
+	/** null if there is none; the second field counts the empty lines in its place. */
 	readonly statement: string | null;
 	readonly emptyLines: 1 | 2;
 	readonly uri: string;
@@ -20,7 +20,7 @@ export interface SignInMessage {
 const FIRST_LINE = /^(\S+) wants you to sign in with your (Ethereum|Solana) account:$/;
 const CONTROL = /(?!\n)\p{Cc}/u;
 
-/** The text of a message, as every client writes it. */
+/** Formats a message as every client does. */
 export function writeMessage(message: SignInMessage): string {
 	const { statement, expirationTime, notBefore, requestId, resources } = message;
 	return [
@@ -41,8 +41,8 @@ export function writeMessage(message: SignInMessage): string {
 }
 
 /**
- * Reads a message; null where the text is none. Nothing is skipped, repeated or taken in another order: the text is
- * exactly what `writeMessage` makes of what was read.
+ * Parses a message; null if it is malformed. Nothing is skipped, repeated or reordered: `writeMessage` of the result gives
+ * exactly this text.
  */
 export function readMessage(text: string): SignInMessage | null {
 	if (CONTROL.test(text) || !text.isWellFormed()) return null;
@@ -64,7 +64,7 @@ export function readMessage(text: string): SignInMessage | null {
 	return writeMessage(message) === text ? message : null;
 }
 
-/** A statement has an empty line behind it; the address of a message without one never has. */
+/** An empty line follows a statement; the address of a message without one never has it. */
 function readStatement(lines: Lines): Pick<SignInMessage, "statement" | "emptyLines"> {
 	if (lines.peek() === "") {
 		lines.next();
@@ -86,25 +86,25 @@ function readResources(lines: Lines): string[] | null {
 
 class Lines {
 	readonly #lines: readonly string[];
-	#at = 0;
+	#position = 0;
 
 	constructor(lines: readonly string[]) {
 		this.#lines = lines;
 	}
 
 	peek(further = 0): string | undefined {
-		return this.#lines[this.#at + further];
+		return this.#lines[this.#position + further];
 	}
 
 	next(): string | undefined {
-		return this.#lines[this.#at++];
+		return this.#lines[this.#position++];
 	}
 
-	/** What stands behind the name; null where the line is another one. */
+	/** Returns the value behind the name; null if the line has another name. */
 	field(name: string): string | null {
 		const line = this.peek();
 		if (line === undefined || !line.startsWith(`${name}: `)) return null;
-		this.#at++;
+		this.#position++;
 		return line.slice(name.length + 2);
 	}
 }

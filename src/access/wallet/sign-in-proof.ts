@@ -4,35 +4,35 @@ import { refusedSignIn } from "./sign-in-refusal.ts";
 import { isSolanaAddress } from "./solana-signature.ts";
 import { SOLANA_CHAIN, type WalletChain, walletChain } from "./wallet-chains.ts";
 
-/** What a header claims: that this wallet signed this text. */
+/** The claim of a header: this wallet signed this text. */
 export interface SignInProof {
 	readonly chain: WalletChain;
 	/** Lower case on EVM chains. */
 	readonly address: string;
-	/** What was signed. */
+	/** The signed text. */
 	readonly text: string;
 	readonly message: SignInMessage;
 	readonly signature: string;
-	/** Unix milliseconds that the header gives, unsigned; null where it gives none. */
+	/** The header's unsigned timestamp in Unix milliseconds; null if it has none. */
 	readonly timestampMs: number | null;
 }
 
 type Payload = Readonly<Record<string, unknown>>;
 
 /**
- * Reads a sign-in of either form: with the signed text in `message`, or (CAIP-122, as the x402 extension sends it) with
- * its fields, from which the text is built. Rejects with X402_INVALID_SIGN_IN.
+ * Reads a sign-in of either form: with the signed text in `message`, or with its fields (CAIP-122, as the x402 extension sends
+ * it), from which the text is built. Rejects with X402_INVALID_SIGN_IN.
  */
 export async function readProof(payload: Payload): Promise<SignInProof> {
 	const signature = textOf(payload, "signature");
-	const given = textOf(payload, "address");
+	const claimedAddress = textOf(payload, "address");
 	const timestampMs = payload.timestamp ?? null;
 	if (timestampMs !== null && typeof timestampMs !== "number") throw refusedSignIn("malformed_payload");
 	const chain = walletChain(payload.chainId);
 	if (chain === null) throw refusedSignIn(payload.chainId === undefined ? "malformed_payload" : "unsupported_chain");
 	const type = optionalText(payload, "type");
 	if (type !== null && !chain.types.includes(type)) throw refusedSignIn("unsupported_chain");
-	const address = await readAddress(chain, given);
+	const address = await readAddress(chain, claimedAddress);
 	if (address === null) throw refusedSignIn("malformed_payload");
 	const text = payload.message === undefined ? await textOfFields(payload, chain, address) : textOf(payload, "message");
 	const message = readMessage(text);
@@ -40,13 +40,13 @@ export async function readProof(payload: Payload): Promise<SignInProof> {
 	return { chain, address, text, message, signature, timestampMs };
 }
 
-/** An address as identities write it; null where it is none. */
-export async function readAddress(chain: WalletChain, given: string): Promise<string | null> {
-	if (chain.kind === "evm") return readEvmAddress(given);
-	return isSolanaAddress(given) ? given : null;
+/** Returns an address in the form of identities; null if it is not an address. */
+export async function readAddress(chain: WalletChain, address: string): Promise<string | null> {
+	if (chain.kind === "evm") return readEvmAddress(address);
+	return isSolanaAddress(address) ? address : null;
 }
 
-/** The text as the libraries of each chain write it. */
+/** Builds the text in the same way as each chain's libraries. */
 async function textOfFields(payload: Payload, chain: WalletChain, address: string): Promise<string> {
 	const resources = payload.resources ?? null;
 	if (resources !== null && !isTexts(resources)) throw refusedSignIn("malformed_payload");
@@ -75,7 +75,7 @@ function textOf(payload: Payload, name: string): string {
 	return value;
 }
 
-/** null, and nothing at all, are no value. */
+/** null and an absent field mean no value. */
 function optionalText(payload: Payload, name: string): string | null {
 	const value = payload[name] ?? null;
 	if (value !== null && typeof value !== "string") throw refusedSignIn("malformed_payload");

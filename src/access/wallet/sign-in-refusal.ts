@@ -1,6 +1,6 @@
 import { ApiError } from "../../errors/index.ts";
 
-/** Why a sign-in is refused, as `details.reason` tells it: nothing but what its sender knows anyway. */
+/** Why a sign-in is refused, as sent in `details.reason`. It contains only what the sender already knows. */
 export type SignInFault =
 	| "header_conflict"
 	| "header_too_large"
@@ -22,7 +22,7 @@ export type SignInFault =
 	| "signature_mismatch"
 	| "nonce_used";
 
-/** The 401 of a sign-in that is none. */
+/** Returns the 401 for an invalid sign-in. */
 export function refusedSignIn(reason: SignInFault): ApiError {
 	return new ApiError("X402_INVALID_SIGN_IN", { extra: { details: { reason } } });
 }

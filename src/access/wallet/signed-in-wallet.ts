@@ -1,4 +1,4 @@
-/** A wallet that proved by a signature who it is. */
+/** A wallet that proved its identity by a signature. */
 export interface SignedInWallet {
 	/** `eip155:8453:<lower-case address>` or `solana:<address>`. */
 	readonly identity: string;

@@ -1,21 +1,21 @@
-/** The chains whose wallets sign in, and how each names itself. */
+/** A chain whose wallets sign in, with its names in each format. */
 export interface WalletChain {
 	readonly kind: "evm" | "solana";
 	/** CAIP-2 (https://chainagnostic.org/CAIPs/caip-2). */
 	readonly id: string;
-	/** What a message may say behind `Chain ID:`; the first is what clients write. */
+	/** Accepted values behind `Chain ID:`; clients write the first. */
 	readonly messageIds: readonly string[];
-	/** Whose account the first line of a message speaks of. */
+	/** The account type in the first line of a message. */
 	readonly account: "Ethereum" | "Solana";
-	/** How a signature may be called; the first is what an offer says. */
+	/** Accepted names of the signature type; offers name the first. */
 	readonly types: readonly string[];
-	/** What the identity of a wallet begins with. */
+	/** The prefix of a wallet's identity. */
 	readonly identity: string;
 }
 
 const SOLANA_GENESIS = "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp";
 
-/** Base: wallets of every EVM chain sign in for this one. */
+/** Base: wallets of every EVM chain sign in for this chain. */
 export const EVM_CHAIN: WalletChain = {
 	kind: "evm",
 	id: "eip155:8453",
@@ -34,7 +34,7 @@ export const SOLANA_CHAIN: WalletChain = {
 	identity: "solana:",
 };
 
-/** The chain that the `chainId` of a sign-in names: 8453, "8453" or CAIP-2; null for any other. */
+/** Returns the chain that the `chainId` of a sign-in names: 8453, "8453" or CAIP-2; null for any other. */
 export function walletChain(chainId: unknown): WalletChain | null {
 	if (chainId === 8453 || chainId === "8453" || chainId === EVM_CHAIN.id) return EVM_CHAIN;
 	return chainId === SOLANA_CHAIN.id ? SOLANA_CHAIN : null;

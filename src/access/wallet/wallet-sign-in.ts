@@ -18,33 +18,36 @@ import { type VerifiedSignIn, VerifiedSignIns } from "./verified-sign-ins.ts";
 export interface WalletSignInDeps {
 	readonly store: Pick<StorePort, "admin">;
 	readonly clock: Clock;
-	/** Default: those of the system. */
+	/** Default: the system's timers. */
 	readonly timers?: Timers;
 	readonly log: Log;
-	/** Where wallets sign in for: `signInOrigins`. */
+	/** Returns the origins for which wallets sign in: `signInOrigins`. */
 	readonly origins: () => readonly URL[];
-	/** Whether a sign-in serves once. */
+	/** Returns true if a sign-in is valid for one request only. */
 	readonly singleUse: () => boolean;
-	/** Knows wallets that are contracts: `contractNode`. null: only wallets with a key sign in. */
+	/** Verifies contract wallets: `contractNode`. null: only wallets with a key sign in. */
 	readonly chain: Chain | null;
-	/** Takes one question to that node for the address that asks. Throws RATE_LIMIT_EXCEEDED. */
+	/**
+	 * Counts one call to that node for the caller's address.
+	 * @throws RATE_LIMIT_EXCEEDED
+	 */
 	readonly takeContractCheck: (clientAddress: string) => void;
 }
 
-/** The owner of a contract may change: what it said is believed for so long. */
+/** The owner of a contract may change, so its verdict is cached for this time. */
 const CONTRACT_KNOWN_MS = 30_000;
-/** Questions to the node that are under way at once, for all callers; each network has a share of them. */
+/** Concurrent calls to the node for all callers; each network has a share of them. */
 const MAX_CONTRACT_CHECKS = 64;
-/** A caller waits so long for all questions about its signature; the node may take longer for each. */
+/** A caller waits at most this long for all calls about its signature; the node may take longer for each. */
 const MAX_CONTRACT_WAIT_MS = 10_000;
 
 /**
- * Wallets that sign their requests (docs/wallets.md). A header is checked once, and known by the hash of its bytes until
- * it expires; where sign-ins serve once, the store remembers that it did, for all nodes.
+ * Authenticates wallets that sign their requests (docs/wallets.md). A header is verified once and cached by the hash of its
+ * bytes until it expires. If sign-ins are single-use, the store records each use for all nodes.
  */
 export class WalletSignIn {
 	readonly #deps: WalletSignInDeps;
-	readonly #known = new VerifiedSignIns();
+	readonly #verified = new VerifiedSignIns();
 	readonly #checking = new Map<string, Promise<VerifiedSignIn>>();
 	readonly #contractChecks = new SharedCapacity(MAX_CONTRACT_CHECKS);
 
@@ -53,52 +56,52 @@ export class WalletSignIn {
 	}
 
 	/**
-	 * The wallet that signed the request in: at once where its header is known, null where it has none. Throws or rejects
-	 * with X402_INVALID_SIGN_IN; where only the node or the store can tell, with RATE_LIMIT_EXCEEDED and SERVICE_UNAVAILABLE.
+	 * Returns the wallet that signed the request: synchronously if its header is cached, null if it has none. Throws or rejects
+	 * with X402_INVALID_SIGN_IN; if only the node or the store can decide, with RATE_LIMIT_EXCEEDED and SERVICE_UNAVAILABLE.
 	 */
 	signedIn(request: Request, clientAddress: () => string): SignedInWallet | null | Promise<SignedInWallet> {
 		const header = signInHeader(request.headers);
 		if (header === null) return null;
 		const name = hash("sha256", header, "hex");
-		const known = this.#known.find(name, this.#deps.clock.wallMs());
-		if (this.#deps.singleUse()) return this.#once(known ?? this.#check(name, header, clientAddress));
-		return known === null ? this.#check(name, header, clientAddress).then(({ wallet }) => wallet) : known.wallet;
+		const verified = this.#verified.find(name, this.#deps.clock.wallMs());
+		if (this.#deps.singleUse()) return this.#useOnce(verified ?? this.#check(name, header, clientAddress));
+		return verified === null ? this.#check(name, header, clientAddress).then(({ wallet }) => wallet) : verified.wallet;
 	}
 
-	/** What a caller of this address needs to know to sign in. */
+	/** Returns the challenge that a caller of this URL signs. */
 	challenge(requestUrl: string): SignInChallenge {
 		return signInChallenge(requestUrl, this.#deps.origins(), this.#deps.clock.wallMs());
 	}
 
-	async #once(checked: VerifiedSignIn | Promise<VerifiedSignIn>): Promise<SignedInWallet> {
-		const known = await checked;
-		if (known.served) throw refusedSignIn("nonce_used");
-		const { wallet, nonce } = known;
+	async #useOnce(checked: VerifiedSignIn | Promise<VerifiedSignIn>): Promise<SignedInWallet> {
+		const verified = await checked;
+		if (verified.served) throw refusedSignIn("nonce_used");
+		const { wallet, nonce } = verified;
 		const id = `siwx:${wallet.identity}:${nonce}`;
 		const { store, clock } = this.#deps;
-		// Another node's clock may be behind ours: it takes the header a little longer.
+		// Another node's clock may be behind ours, so it accepts the header a little longer.
 		const expiresAtMs = wallet.expiresAtMs + SKEW_MS;
-		const first = await orApiError(store.admin("useToken", { id, expiresAtMs, nowMs: clock.wallMs() }));
-		known.served = true;
-		if (!first) throw refusedSignIn("nonce_used");
+		const firstUse = await orApiError(store.admin("useToken", { id, expiresAtMs, nowMs: clock.wallMs() }));
+		verified.served = true;
+		if (!firstUse) throw refusedSignIn("nonce_used");
 		return wallet;
 	}
 
-	/** Requests with the same header share one check. */
+	/** Verifies a header; concurrent requests with the same header share one check. */
 	#check(name: string, header: string, clientAddress: () => string): Promise<VerifiedSignIn> {
 		const running = this.#checking.get(name);
 		if (running !== undefined) return running;
-		const checking = this.#checked(header, clientAddress)
-			.then((known) => {
-				this.#known.add(name, known);
-				return known;
+		const checking = this.#verify(header, clientAddress)
+			.then((verified) => {
+				this.#verified.add(name, verified);
+				return verified;
 			})
 			.finally(() => this.#checking.delete(name));
 		this.#checking.set(name, checking);
 		return checking;
 	}
 
-	async #checked(header: string, clientAddress: () => string): Promise<VerifiedSignIn> {
+	async #verify(header: string, clientAddress: () => string): Promise<VerifiedSignIn> {
 		const { clock, origins, log } = this.#deps;
 		try {
 			const nowMs = clock.wallMs();
@@ -115,7 +118,7 @@ export class WalletSignIn {
 		}
 	}
 
-	/** Who made the signature: a key, or a contract says it is good. Rejects where neither did. */
+	/** Returns who made the signature: a key or a contract. Rejects if neither did. */
 	async #signer({ chain, address, text, signature }: SignInProof, clientAddress: () => string): Promise<"key" | "contract"> {
 		if (chain.kind === "solana") {
 			if (isSignedBySolana(address, text, signature)) return "key";
@@ -130,27 +133,27 @@ export class WalletSignIn {
 		throw refusedSignIn("signature_mismatch");
 	}
 
-	/** The questions count until the node has answered them, also where nobody waits for it any more. */
+	/** Calls count until the node has answered them, even if no caller waits any more. */
 	async #acceptedByContract(signed: Parameters<typeof isSignedByContract>[0], network: string): Promise<boolean> {
 		if (this.#contractChecks.take(network, 1) !== "taken")
 			throw undecided("too many wallets sign in through a contract right now");
-		const asking = isSignedByContract(signed).finally(() => this.#contractChecks.giveBack(network, 1));
+		const check = isSignedByContract(signed).finally(() => this.#contractChecks.giveBack(network, 1));
 		const late = Promise.withResolvers<never>();
 		const { timers = systemTimers } = this.#deps;
 		const cancel = timers.after(MAX_CONTRACT_WAIT_MS, () => late.reject(undecided("the chain did not answer in time")));
 		try {
-			return await Promise.race([asking, late.promise]);
+			return await Promise.race([check, late.promise]);
 		} catch (error) {
 			if (error instanceof ChainError) throw undecided("the chain did not answer", error);
 			throw error;
 		} finally {
 			cancel();
-			asking.catch(() => {});
+			check.catch(() => {});
 		}
 	}
 }
 
-function undecided(why: string, cause?: unknown): ApiError {
-	const message = `Could not check the Sign-in-with-x signature: ${why}; try again shortly`;
+function undecided(reason: string, cause?: unknown): ApiError {
+	const message = `Could not check the Sign-in-with-x signature: ${reason}; try again shortly`;
 	return new ApiError("SERVICE_UNAVAILABLE", { message, retryAfterSeconds: 5, ...(cause === undefined ? {} : { cause }) });
 }

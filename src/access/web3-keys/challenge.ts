@@ -3,7 +3,7 @@ import { invalidField } from "../../schema/index.ts";
 import { isRecord } from "../../schema/is-record.ts";
 import type { SecretReader } from "../../store/secret-reader.ts";
 
-/** What a wallet signs to get a key: it serves once, until it expires. */
+/** The token that a wallet signs to get a key. It is valid once, until it expires. */
 export interface Challenge {
 	readonly id: string;
 	readonly expiresAtMs: number;
@@ -13,11 +13,11 @@ const ALGORITHM = "HS256";
 const ISSUER = "turnpike";
 const AUDIENCE = "generate_web3_key";
 const LIFE_SECONDS = 900;
-/** Clocks of nodes may differ by so much. */
+/** Clocks of nodes may differ by this much. */
 const SKEW_SECONDS = 30;
 const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** A new token: a JSON Web Token (RFC 7519) under a secret that all nodes share. */
+/** Returns a new token: a JSON Web Token (RFC 7519) under a secret that all nodes share. */
 export async function issueChallenge(secret: SecretReader, nowMs: number): Promise<string> {
 	const { sign } = await import("hono/jwt");
 	const iat = Math.floor(nowMs / 1000);
@@ -25,7 +25,10 @@ export async function issueChallenge(secret: SecretReader, nowMs: number): Promi
 	return sign(claims, await secret.read(), ALGORITHM);
 }
 
-/** Reads a token of `issueChallenge`. Throws 400, for the first of: malformed, signature, claims, expiry. */
+/**
+ * Reads a token of `issueChallenge`.
+ * @throws 400 for the first of: malformed, signature, claims, expiry
+ */
 export async function readChallenge(secret: SecretReader, token: string, nowMs: number): Promise<Challenge> {
 	const claims = claimsOf(await verified(secret, token));
 	if (claims === null || claims.iat * 1000 > nowMs + SKEW_SECONDS * 1000) throw refusal("claims are invalid");
@@ -33,7 +36,7 @@ export async function readChallenge(secret: SecretReader, token: string, nowMs: 
 	return { id: claims.jti, expiresAtMs: claims.exp * 1000 };
 }
 
-/** The token served before. */
+/** Returns the error for a token that was used before. */
 export function usedChallenge() {
 	return refusal("claims are invalid: it has served");
 }
@@ -43,7 +46,7 @@ async function verified(secret: SecretReader, token: string): Promise<Readonly<R
 	const key = await secret.read();
 	try {
 		if (!isRecord(decode(token).payload)) throw new SyntaxError("no object");
-		// Times are checked against the clock of this program.
+		// Times are checked below against this program's clock.
 		return await verify(token, key, { alg: ALGORITHM, exp: false, iat: false, nbf: false });
 	} catch (error) {
 		throw refusal(MISMATCHES.has((error as Error).name) ? "signature is invalid" : "is malformed");

@@ -13,9 +13,9 @@ import { type Challenge, issueChallenge, readChallenge, usedChallenge } from "./
 export interface Web3KeyDeps {
 	readonly store: Pick<StorePort, "admin">;
 	readonly stakes: Stakes;
-	/** Where wallets that are contracts live; null where none is configured. */
+	/** The chain of contract wallets; null if none is configured. */
 	readonly chain: Chain | null;
-	/** What is staked, and where, as callers read it. */
+	/** The staked token and its chain, as callers read them. */
 	readonly names: { readonly token: string; readonly chain: string };
 }
 
@@ -27,7 +27,7 @@ export interface Web3KeyRequest {
 	readonly fields: ReadKeyFields;
 }
 
-/** Keys for wallets that have something staked: who signs a token with one gets a key of its account. */
+/** Issues keys to wallets with a stake: a wallet that signs a token gets a key of its account. */
 export class Web3KeyService {
 	readonly #deps: Web3KeyDeps;
 	readonly #secret: SecretReader;
@@ -37,14 +37,18 @@ export class Web3KeyService {
 		this.#secret = new SecretReader(deps.store, "web3-key-token");
 	}
 
-	/** A new token to be signed. Throws 503. */
+	/**
+	 * Returns a new token to sign.
+	 * @throws 503
+	 */
 	challenge(nowMs: number): Promise<string> {
 		return issueChallenge(this.#secret, nowMs);
 	}
 
 	/**
-	 * Makes a key for the wallet; its secret is in this answer only. Throws 400 where token, address, signature or stake
-	 * is not right, in this order; 403 for a disabled account; 503 where chain or store cannot tell now.
+	 * Creates a key for the wallet; its secret is in this answer only.
+	 * @throws 400 if token, address, signature or stake is wrong, in this order; 403 for a disabled account; 503 if chain or
+	 * store cannot answer now
 	 */
 	async create(request: Web3KeyRequest, nowMs: number): Promise<{ readonly key: ApiKey; readonly secret: string }> {
 		const challenge = await readChallenge(this.#secret, request.token, nowMs);

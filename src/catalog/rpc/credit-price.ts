@@ -1,11 +1,11 @@
 import { lineNano, type Nano, type PicoPrice, picoPerUnit } from "../../ledger/nano.ts";
 
-/** The price of a credit in pico-USD, from the configuration's USD; rounded half up to a pico-USD. */
+/** Returns the price of a credit in pico-USD from the configured USD, rounded half up. */
 export function creditPrice(usd: number): PicoPrice {
 	return picoPerUnit(usd, 1);
 }
 
-/** What so many credits cost, in nano-USD: rounded half up, as the line of a charge is. */
+/** Returns the price of a number of credits in nano-USD, rounded half up like the line of a charge. */
 export function creditsNano(credits: number, price: PicoPrice): Nano {
 	return lineNano(credits, price);
 }

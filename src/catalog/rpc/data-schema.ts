@@ -23,7 +23,7 @@ const RpcNetworkDataSchema = closed({
 
 export const RpcNetworkFileSchema = closed({
 	about: Type.String(),
-	/** Other names of families, as callers write them. */
+	/** Aliases of families, as callers write them. */
 	familyAliases: Type.Record(Type.String({ pattern: "^[a-z0-9]+$" }), Family),
 	networks: Type.Array(RpcNetworkDataSchema, { minItems: 1 }),
 });
@@ -35,7 +35,7 @@ const BlockArgumentSchema = closed({
 });
 
 const RpcMethodDataSchema = closed({
-	/** Of an entry under `prefixes`: what the names begin with. */
+	/** For an entry under `prefixes`: the prefix of the names. */
 	name: Name,
 	vm: Vm,
 	tier: Type.Enum(["standard", "advanced", "large"]),
@@ -49,13 +49,13 @@ const RpcMethodDataSchema = closed({
 	send: Type.Optional(Type.Enum(["raw-transaction", "other"])),
 	sendHashAt: Type.Optional(Name),
 	note: Type.Optional(Text),
-	/** Names that are known to begin with it. */
+	/** Known names with this prefix. */
 	known: Type.Optional(Names),
 });
 
 const BlockedSchema = closed({
 	reason: Type.Enum(["websocket_only", "stateful_filter", "key_or_miner", "not_allowlisted"]),
-	/** Goes on from the method's name. */
+	/** Continues a sentence that starts with the method's name. */
 	text: Text,
 	hint: Type.Optional(Text),
 	names: Type.Optional(Names),

@@ -1,6 +1,6 @@
 /**
- * Networks and methods of the crypto RPC. Promises that the data is checked when it is read and never changes after, and
- * that a name that nothing lists is refused. Knows nothing of upstreams, prices in money or callers.
+ * Networks and methods of the crypto RPC. The data is validated when it is read and never changes, and unlisted names are
+ * refused. It knows no upstreams, prices in money or callers.
  */
 export { creditPrice, creditsNano } from "./credit-price.ts";
 export { loadRpcCatalog } from "./load.ts";

@@ -10,9 +10,9 @@ const networkFile = checker(RpcNetworkFileSchema);
 const methodFile = checker(RpcMethodFileSchema);
 
 /**
- * Reads and checks the networks in `dir` (`catalog/rpc`); the methods at the first look-up, so that a server without
- * calls holds none of them.
- * @throws CatalogError with the file, the path in it and what is expected.
+ * Reads and validates the networks in `dir` (`catalog/rpc`). Methods are read at the first look-up, so that a server without
+ * calls does not hold them in memory.
+ * @throws {CatalogError} with the file, the path in it and the expectation
  */
 export function loadRpcCatalog(dir: string): RpcCatalog {
 	const networks = readNetworks(join(dir, "networks.json"));

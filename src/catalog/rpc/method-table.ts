@@ -2,23 +2,23 @@ import { CatalogError } from "../catalog-error.ts";
 import type { RpcMethodData, RpcMethodFile } from "./data-schema.ts";
 import type { RpcCacheRule, RpcMethod, RpcRefusal, RpcResolution } from "./types.ts";
 
-/** What a method's name is made of. Another spelling is no method of any node, whatever it begins with. */
+/** The pattern of method names. No node has a method of another spelling, even with a known prefix. */
 const METHOD_NAME = /^[A-Za-z0-9_]{1,128}$/;
 
 const UNLISTED: RpcResolution = {
 	refusal: { reason: "not_allowlisted", text: "is not among the methods that are forwarded", hint: null },
 };
 
-/** Methods by name, made ready to be looked up. */
+/** Looks methods up by name. */
 export class MethodTable {
-	/** Blocked names and methods: each name stands for one thing. */
+	/** Blocked names and methods; each name has one meaning. */
 	readonly #exact = new Map<string, RpcResolution>();
 	readonly #blockedPrefixes: [prefix: string, resolution: RpcResolution][] = [];
 	readonly #blockedSuffixes: [suffix: string, resolution: RpcResolution][] = [];
-	/** Longest first. */
+	/** Sorted by length, longest first. */
 	readonly #prefixes: [prefix: string, make: (name: string) => RpcMethod][];
 
-	/** @throws CatalogError where a name stands for two things. */
+	/** @throws {CatalogError} if a name has two meanings */
 	constructor(file: string, data: RpcMethodFile) {
 		for (const [index, blocked] of data.blocked.entries()) {
 			const refusal: RpcRefusal = { reason: blocked.reason, text: blocked.text, hint: blocked.hint ?? null };
@@ -33,7 +33,7 @@ export class MethodTable {
 			.sort(([a], [b]) => b.length - a.length);
 	}
 
-	/** Blocked names, methods, blocked prefixes and endings, the longest prefix: the first that fits. */
+	/** Returns the first match of: blocked names, methods, blocked prefixes and suffixes, the longest prefix. */
 	resolve(name: string): RpcResolution {
 		const exact = this.#exact.get(name);
 		if (exact !== undefined) return exact;

@@ -1,16 +1,16 @@
 import { editDistance } from "../../wire/edit-distance.ts";
 import type { RpcCatalog, RpcNetwork } from "./types.ts";
 
-/** Longer names are no misspelled slug. */
+/** A longer name is not a misspelled slug. */
 const MAX_NAME_LENGTH = 40;
-/** Edits between a slug and a name that is still taken for it. */
+/** The most edits between a slug and a misspelling of it. */
 const MAX_EDITS = 2;
-/** What callers say for a main network. */
+/** Callers' words for a main network. */
 const MAINNET_WORDS = new Set(["", "main", "mainnet", "one", "live", "prod", "production"]);
 
 /**
- * Returns the offered network that a name which is no slug probably means, by its chain id (`8453`, `0x2105`, `eip155:8453`), its
- * family (`eth`, `matic`), the order of its words (`mainnet-base`) or its spelling; null where none is near.
+ * Returns the offered network that an unknown name probably means: by its chain id (`8453`, `0x2105`, `eip155:8453`), family
+ * (`eth`, `matic`), word order (`mainnet-base`) or spelling. null if none is near.
  */
 export function nearestNetwork(
 	name: string,
@@ -30,7 +30,7 @@ export function nearestNetwork(
 	);
 }
 
-/** `Base_Mainnet`, `baseMainnet` and `base mainnet` have the same two words. */
+/** Splits a name into words: `Base_Mainnet`, `baseMainnet` and `base mainnet` have the same two. */
 function wordsOf(name: string): string[] {
 	const spaced = name.replaceAll(/([a-z])([A-Z])/g, "$1 $2").toLowerCase();
 	return spaced.split(/[^a-z0-9]+/).filter((word) => word !== "");
@@ -44,7 +44,10 @@ function byChainId(name: string, networks: readonly RpcNetwork[]): string | null
 	return networks.find(({ chainIdHex }) => chainIdHex === hex)?.slug ?? null;
 }
 
-/** A family by its name or an alias, and beside it which of its networks: none is the main one. A network's bare name is Ethereum's. */
+/**
+ * Finds a family by its name or an alias, and its network by the other words: without any it is the main one. A bare network
+ * name means Ethereum's.
+ */
 function byFamily(
 	words: readonly string[],
 	networks: readonly RpcNetwork[],

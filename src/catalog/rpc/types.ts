@@ -1,9 +1,9 @@
 /**
- * What the crypto RPC knows of networks and methods before anything is configured. The data stands in
- * `catalog/rpc/`; nothing of it can be overridden, networks can only be switched off.
+ * The networks and methods of the crypto RPC, independent of configuration. The data is in `catalog/rpc/`; it cannot be
+ * overridden, but networks can be switched off.
  */
 
-/** A method of one machine never reaches a network of another. */
+/** The virtual machine of a network. A method of one machine is never sent to a network of another. */
 export type RpcVm = "evm" | "starknet" | "solana";
 
 export interface RpcNetwork {
@@ -12,44 +12,46 @@ export interface RpcNetwork {
 	readonly family: string;
 	readonly vm: RpcVm;
 	readonly kind: "mainnet" | "testnet";
-	/** What eth_chainId or starknet_chainId must answer, as hex text without leading zeros; null: not known, so not checked. */
+	/**
+	 * The expected answer of eth_chainId or starknet_chainId, as hex text without leading zeros; null: not known, so not checked.
+	 */
 	readonly chainIdHex: string | null;
 	/** Credits of a method with multiplier 1. */
 	readonly baseCredits: number;
 }
 
-/** How many times the network's base credits a call costs. */
+/** The factor on the network's base credits that a call costs. */
 export type RpcMultiplier = 1 | 2 | 4;
 
 /**
- * Where a call names the block that it reads: a parameter by position (and, where parameters can be given by name, by
- * name), or a member of an object that is that parameter.
+ * The argument of a call that names the block to read: a parameter by position (and by name, if the protocol has named
+ * parameters), or a member of an object in that position.
  */
 export interface RpcBlockArgument {
 	readonly position: number;
-	/** Of the parameter, where the protocol allows parameters by name. */
+	/** The parameter's name, if the protocol has named parameters. */
 	readonly name: string | null;
-	/** The members of the object that count, such as fromBlock and toBlock; null: the parameter itself is the block. */
+	/** The object members that name blocks, such as fromBlock and toBlock; null: the parameter itself is the block. */
 	readonly members: readonly string[] | null;
 }
 
-/** For how long the answer to a call stays true. Nulls and errors are never kept, whatever the rule. */
+/** How long an answer stays valid. Nulls and errors are never cached, whatever the rule. */
 export type RpcCacheRule =
-	/** Never: it is another answer each time, or it changes something. */
+	/** Never cached: each answer is different, or the call changes something. */
 	| { readonly kind: "never" }
-	/** For good, or for some time, whatever the chain does: a chain id, a pure function. */
+	/** Cached forever or for some time, whatever the chain does: a chain id, a pure function. */
 	| { readonly kind: "constant"; readonly maxAgeSeconds: number | null }
-	/** Until the chain has a new block. */
+	/** Cached until the chain has a new block. */
 	| { readonly kind: "until-new-block" }
-	/** For good where all blocks that the call names (`blocks`) stand by number, at or below the finalized one. */
+	/** Cached forever if all blocks that the call names (`blocks`) are numbers at or below the finalized one. */
 	| { readonly kind: "by-block" }
 	/**
-	 * For good once the block of the thing found is finalized: its number is this member of the result (of its first
-	 * element, where it is a list). null: the result does not tell, so it is not kept.
+	 * Cached forever once the block of the result is finalized. This member of the result (of its first element, if it is a list)
+	 * has the block's number; null: the result has none, so it is not cached.
 	 */
 	| { readonly kind: "by-hash"; readonly blockNumberAt: string | null };
 
-/** What an upstream must be able to do, where the operator named what it can. */
+/** What an upstream must support, if the operator listed its capabilities. */
 export type RpcCapability = "trace" | "debug" | "txpool" | "bundler";
 
 export interface RpcMethod {
@@ -57,20 +59,23 @@ export interface RpcMethod {
 	readonly vm: RpcVm;
 	readonly multiplier: RpcMultiplier;
 	/**
-	 * Broadcasts something, so it is audited, never shared, never cached, never sent twice without need.
-	 * `raw-transaction`: the first parameter is a signed transaction and the result its hash (eth_sendRawTransaction).
+	 * Broadcasts something: it is audited, never shared, never cached, never repeated without need. `raw-transaction`: the first
+	 * parameter is a signed transaction and the result its hash (eth_sendRawTransaction).
 	 */
 	readonly send: "raw-transaction" | "other" | null;
-	/** Of a send: the member of the result that is the hash; null: the result itself is. */
+	/** For a send: the member of the result that is the hash; null: the result itself is the hash. */
 	readonly sendHashAt: string | null;
 	readonly cache: RpcCacheRule;
-	/** Where a call names the blocks that it reads: also tells whether it needs an archive. Empty: nowhere. */
+	/** Where a call names the blocks that it reads, which also decides whether it needs an archive. Empty: nowhere. */
 	readonly blocks: readonly RpcBlockArgument[];
-	/** trace_*, debug_*, arbtrace_* and the like: the longer time limit. */
+	/** trace_*, debug_*, arbtrace_* and similar methods have the longer time limit. */
 	readonly slow: boolean;
-	/** null: any upstream can. Archive depth follows from the call's block argument, not from the method. */
+	/** null: every upstream supports it. Archive depth follows from the call's block argument, not from the method. */
 	readonly capability: RpcCapability | null;
-	/** The families whose nodes have the method; null: all. Elsewhere it is forwarded, and the node says that it has it not. */
+	/**
+	 * The families whose nodes have the method; null: all. For other families the call is forwarded, and the node reports the
+	 * missing method.
+	 */
 	readonly families: readonly string[] | null;
 }
 
@@ -79,27 +84,27 @@ export type RpcRefusalReason =
 	| "stateful_filter"
 	| "key_or_miner"
 	| "not_allowlisted"
-	/** The method is of another machine than the network. */
+	/** The method belongs to another virtual machine than the network. */
 	| "wrong_family";
 
 export interface RpcRefusal {
 	readonly reason: RpcRefusalReason;
 	/** A sentence for the caller. */
 	readonly text: string;
-	/** What to do in its place, where there is something. */
+	/** An alternative for the caller, if there is one. */
 	readonly hint: string | null;
 }
 
-/** What a name stands for. */
+/** The meaning of a name. */
 export type RpcResolution = { readonly method: RpcMethod } | { readonly refusal: RpcRefusal };
 
 export interface RpcCatalog {
-	/** The networks that are there unless they are switched off, by slug, sorted. */
+	/** The networks that are on by default, by slug, sorted. */
 	readonly networks: ReadonlyMap<string, RpcNetwork>;
-	/** Networks that are there only where they are switched on. */
-	/** Other names of families. */
+	/** Aliases of families. */
 	readonly familyAliases: ReadonlyMap<string, string>;
+	/** The networks that are off by default. */
 	readonly optionalNetworks: ReadonlyMap<string, RpcNetwork>;
-	/** The method of this name, or why it is refused. Names are case-sensitive. */
+	/** Returns the method of this name, or why it is refused. Names are case-sensitive. */
 	resolve(name: string): RpcResolution;
 }

@@ -1,4 +1,4 @@
-/** The commands as plain data, for what is written from them: shell completion. */
+/** The commands as plain data, from which shell completion is generated. */
 import type { ArgDef, CommandDef } from "citty";
 import { waitForStore } from "../settled.ts";
 
@@ -6,7 +6,7 @@ import { waitForStore } from "../settled.ts";
 export type OptionValue = "none" | "file" | "folder" | "text" | readonly string[];
 
 export interface CommandOption {
-	/** With its dashes. */
+	/** The name with its dashes. */
 	readonly name: string;
 	readonly description: string;
 	readonly value: OptionValue;
@@ -16,19 +16,19 @@ export interface CommandNode {
 	readonly name: string;
 	readonly description: string;
 	readonly options: readonly CommandOption[];
-	/** What its first argument may be; empty where it may be anything. */
+	/** The allowed values of its first argument; empty if any value is allowed. */
 	readonly choices: readonly string[];
 	readonly children: readonly CommandNode[];
 }
 
-/** Loads a command and all below it. */
+/** Loads a command and all its subcommands. */
 export async function commandTree(name: string, command: CommandDef): Promise<CommandNode> {
 	const meta = await waitForStore(command.meta);
 	const args = Object.entries((await waitForStore(command.args)) ?? {});
 	const subCommands = Object.entries((await waitForStore(command.subCommands)) ?? {});
 	const children: CommandNode[] = [];
-	for (const [child, of] of subCommands) {
-		const resolved = await waitForStore(of);
+	for (const [child, definition] of subCommands) {
+		const resolved = await waitForStore(definition);
 		if (resolved !== undefined) children.push(await commandTree(child, resolved));
 	}
 	return {
@@ -51,7 +51,7 @@ function takes(arg: ArgDef): OptionValue {
 	return arg.valueHint === "DIR" ? "folder" : "text";
 }
 
-/** A positional argument says what it takes in its hint: `bash|zsh|fish`. */
+/** Reads the values of a positional argument from its hint: `bash|zsh|fish`. */
 function choicesOf({ valueHint = "" }: ArgDef): string[] {
 	return valueHint.includes("|") ? valueHint.split("|") : [];
 }

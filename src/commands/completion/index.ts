@@ -4,7 +4,7 @@ import { printError } from "../print.ts";
 import { commandTree } from "./command-tree.ts";
 import { completionScript, SHELLS } from "./scripts.ts";
 
-/** `turnpike completion`: written from the table of commands, so it knows what they know. */
+/** `turnpike completion`, generated from the command definitions, so it is always complete. */
 export function completionOf(root: () => CommandDef) {
 	return defineCommand({
 		meta: {

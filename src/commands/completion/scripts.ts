@@ -1,4 +1,4 @@
-/** What a shell is told of the commands, in its own language. The scripts call nothing: completion takes no time. */
+/** Generates completion scripts for each shell. The scripts start no process, so completion takes no time. */
 import type { CommandNode, CommandOption } from "./command-tree.ts";
 
 export const SHELLS = ["bash", "zsh", "fish"] as const;
@@ -8,7 +8,7 @@ export type Shell = (typeof SHELLS)[number];
 const HELP: CommandOption = { name: "--help", description: "Say how it is used", value: "none" };
 
 interface Place {
-	/** `/accounts/create`; empty for the program itself. */
+	/** The command's path, like `/accounts/create`; empty for the program itself. */
 	readonly path: string;
 	readonly node: CommandNode;
 	readonly options: readonly CommandOption[];
@@ -19,17 +19,17 @@ function placesOf(node: CommandNode, path = ""): Place[] {
 	return [place, ...node.children.flatMap((child) => placesOf(child, `${path}/${child.name}`))];
 }
 
-/** The script that completes `root.name` in a shell. */
+/** Returns the script that completes `root.name` in a shell. */
 export function completionScript(shell: Shell, root: CommandNode): string {
 	const places = placesOf(root);
 	return { bash, zsh, fish }[shell](root.name, places);
 }
 
-/** The words of a place that are no options. */
+/** Returns the words that may follow at a place, without options. */
 const wordsOf = ({ node }: Place): readonly string[] =>
 	node.children.length > 0 ? node.children.map((child) => child.name) : node.choices;
 
-/** Paths that lead on: a word that is none of them is an argument. */
+/** Returns the paths of subcommands; any other word is an argument. */
 const pathsOf = (places: readonly Place[]) =>
 	places
 		.filter(({ path }) => path !== "")
@@ -83,8 +83,8 @@ function zsh(name: string, places: readonly Place[]): string {
 		const { node, options } = place;
 		const words =
 			node.children.length > 0 ? node.children.map((child) => described(child.name, child.description)) : node.choices;
-		const shown = options.map((option) => described(option.name, option.description));
-		return `\t\t'${place.path}') words=(${words.join(" ")}); options=(${shown.join(" ")}) ;;`;
+		const optionTexts = options.map((option) => described(option.name, option.description));
+		return `\t\t'${place.path}') words=(${words.join(" ")}); options=(${optionTexts.join(" ")}) ;;`;
 	});
 	const values = places.flatMap((place) =>
 		place.options
@@ -162,6 +162,6 @@ function fishValue({ value }: CommandOption): string {
 	return typeof value === "object" ? ` -x -a '${value.join(" ")}'` : " -x";
 }
 
-/** For zsh, as for any POSIX shell. */
+/** Quotes a text for zsh, as for any POSIX shell. */
 const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
 const fishQuoted = (text: string) => `'${text.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`;

@@ -8,7 +8,7 @@ import { storeFaultText } from "../store-fault.ts";
 
 const NAME = "books";
 
-/** The store: that it can be used, and that its books balance. */
+/** Checks that the store is usable and its accounts balance. */
 export async function checkBooks(config: Config): Promise<Finding> {
 	try {
 		return config.store === undefined ? await ofFolder(config.data) : await ofPostgres(config.store);
@@ -58,7 +58,7 @@ function mendOfFolder(data: string, error: unknown): string {
 	return `stop the server, then: rm -f ${data}/turnpike.db-*; cp BACKUP.db ${data}/turnpike.db`;
 }
 
-/** By SQLSTATE; what has none did not reach the server. */
+/** Returns the remedy by SQLSTATE; an error without one did not reach the server. */
 function mendOfPostgres(url: string, error: unknown): string {
 	const { hostname, port, username, pathname } = new URL(url);
 	const at = `-h ${hostname} -p ${port === "" ? "5432" : port}`;

@@ -8,7 +8,7 @@ import { createLog } from "../../telemetry/log.ts";
 import { createRpcUpstreams, type RpcMemberStatus, type RpcNetworkStatus } from "../../upstreams/rpc/index.ts";
 import { CATALOG_DIR } from "../paths.ts";
 
-/** Every upstream of a chain: whether it answers and serves the chain that it should. */
+/** Checks that every upstream of a chain answers and serves the right chain. */
 export async function checkChains({ rpc, timeouts }: Config, places: SettingPlaces): Promise<Finding[]> {
 	const name = "chains";
 	const catalog = loadRpcCatalog(join(CATALOG_DIR, "rpc"));
@@ -27,19 +27,19 @@ export async function checkChains({ rpc, timeouts }: Config, places: SettingPlac
 
 function ofMember(network: RpcNetworkStatus["network"], { name, origin, chain, isPublic, reached }: RpcMemberStatus): Finding {
 	const title = `chain ${network}`;
-	const who = `${name === new URL(origin).host ? origin : `${name} at ${origin}`}${isPublic ? " (public)" : ""}`;
-	if (chain === "right") return ok(title, `${who} is at block ${reached ?? "unknown"}`);
+	const upstream = `${name === new URL(origin).host ? origin : `${name} at ${origin}`}${isPublic ? " (public)" : ""}`;
+	if (chain === "right") return ok(title, `${upstream} is at block ${reached ?? "unknown"}`);
 	if (chain === "wrong") {
 		const mend = `move its address under rpc.networks to the network that eth_chainId names there, or name a node of ${network}`;
-		return fault(title, `${who} serves another chain and is not used`, mend);
+		return fault(title, `${upstream} serves another chain and is not used`, mend);
 	}
-	// Public endpoints come and go by themselves, and others stand in for them.
-	const silent = `${who} does not answer`;
+	// Public endpoints come and go by themselves, and others take over.
+	const silent = `${upstream} does not answer`;
 	const mend = `start that node, or set rpc.networks.${network}.upstreams to one that runs`;
 	return isPublic ? notice(title, silent, mend) : fault(title, silent, mend);
 }
 
-/** The chain of stakes, where one is configured. */
+/** Checks the staking chain if one is configured. */
 export async function checkStakes({ staking }: Config): Promise<Finding[]> {
 	const name = "staking";
 	const check = await checkStaking(staking);
@@ -47,7 +47,7 @@ export async function checkStakes({ staking }: Config): Promise<Finding[]> {
 	return [check.state === "well" ? ok(name, check.text) : fault(name, check.text, check.mend)];
 }
 
-/** What wallets pay with: receivers, nodes and fees. */
+/** Checks the receivers, nodes and fees of wallet payments. */
 export async function checkWalletPayments({ x402 }: Config): Promise<Finding[]> {
 	const name = "top-ups";
 	if (x402.payTo === undefined && x402.solana.payTo === undefined)

@@ -13,7 +13,7 @@ import { type Finding, fault } from "../../telemetry/finding.ts";
 import { createLog } from "../../telemetry/log.ts";
 import { CATALOG_DIR } from "../paths.ts";
 
-/** The engines of this machine: each is started and given a small piece of work, where its files are there. */
+/** Starts each engine whose files are installed, and gives it a small task. */
 export async function checkEngines(config: Config): Promise<Finding[]> {
 	const log = createLog("silent");
 	const assets = new AssetStore({
@@ -62,7 +62,7 @@ export async function checkEngines(config: Config): Promise<Finding[]> {
 }
 
 interface NativeEngine {
-	/** Its section of the configuration. */
+	/** The engine's section of the configuration. */
 	readonly name: "chat" | "speech" | "embeddings";
 	readonly enabled: boolean;
 	readonly native: { readonly ok: true } | { readonly ok: false; readonly reason: string };

@@ -1,4 +1,4 @@
-/** What is wrong with single entries of `models.entries`, beside who serves them. */
+/** Checks single entries of `models.entries`, apart from their upstreams. */
 import type { ModelType } from "../../catalog/index.ts";
 import type { Config } from "../../config/index.ts";
 import { type Finding, fault, notice } from "../../telemetry/finding.ts";
@@ -6,13 +6,13 @@ import { readWorkflow } from "../../upstreams/images/comfyui/workflow.ts";
 
 type Entries = Config["models"]["entries"];
 
-/** Workflows that cannot be read: requests for their models would get 503. */
+/** Finds unreadable workflows: requests for their models would get 503. */
 export async function unreadWorkflows(entries: Entries): Promise<Finding[]> {
-	const named = Object.entries(entries).flatMap(([id, { upstreams = [] }]) =>
+	const workflows = Object.entries(entries).flatMap(([id, { upstreams = [] }]) =>
 		upstreams.flatMap(({ workflow, protocol }) => (workflow === undefined || protocol !== "comfyui" ? [] : [{ id, workflow }])),
 	);
 	const findings = await Promise.all(
-		named.map(async ({ id, workflow }) => {
+		workflows.map(async ({ id, workflow }) => {
 			try {
 				await readWorkflow(workflow);
 				return [];
@@ -25,7 +25,7 @@ export async function unreadWorkflows(entries: Entries): Promise<Finding[]> {
 	return findings.flat();
 }
 
-/** Models that cost more than they are sold for. */
+/** Finds models that are sold below their cost. */
 export function soldBelowCost(entries: Entries): Finding[] {
 	return Object.entries(entries).flatMap(([id, { price, cost }]) =>
 		(["input", "output"] as const).flatMap((part) => {
@@ -47,7 +47,7 @@ const PRICES: Readonly<Partial<Record<ModelType, string>>> = {
 	upscale: "image: {upscale: {2x: 0.02, 4x: 0.08}}",
 };
 
-/** The line that gives a model of a type a price. */
+/** Returns the setting line that gives a model of a type a price. */
 export function priceLine(id: string, type: ModelType): string {
 	return `models: {entries: {${JSON.stringify(id)}: {${PRICES[type] ?? PRICES.text}}}}`;
 }

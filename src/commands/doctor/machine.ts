@@ -9,7 +9,7 @@ import { archiveFolder } from "../../store/retention/retention-order.ts";
 import { type Finding, fault, notice, ok } from "../../telemetry/finding.ts";
 import { recordedServer } from "../serve/running-server.ts";
 
-/** Below it a node that is busy refuses connections: each request takes one descriptor, and its upstream another. */
+/** With fewer descriptors a busy node refuses connections: each request takes one, and its upstream another. */
 const LEAST_DESCRIPTORS = 1_024;
 const ALL_RIGHTS = constants.R_OK | constants.W_OK;
 
@@ -19,22 +19,24 @@ export function checkMemoryLimits(): Finding {
 	return ok("memory of child processes", text);
 }
 
-/** The data folder: that it can be used, that its disk has room, and who else may look into it. */
+/** Checks that the data folder is usable and private, and that its disk has space. */
 export function checkDataFolder({ data, journal }: Config): Finding[] {
 	const name = "data folder";
 	const dir = resolve(data);
-	const there = statOf(dir);
-	if (there === null) {
-		const above = nearestAbove(dir);
-		if (statOf(above)?.isDirectory() !== true) return [fault(name, `${dir} cannot be made: ${above} is no folder`, OTHER_FOLDER)];
-		if (!mayUse(above)) return [fault(name, `${dir} cannot be made: ${above} cannot be written by this user`, OTHER_FOLDER)];
-		return [ok(name, `${dir} is made at the first start`), ...diskOf(above, journal.minFreeDiskMb)];
+	const stats = statOf(dir);
+	if (stats === null) {
+		const parent = nearestAbove(dir);
+		if (statOf(parent)?.isDirectory() !== true)
+			return [fault(name, `${dir} cannot be made: ${parent} is no folder`, OTHER_FOLDER)];
+		if (!mayUse(parent)) return [fault(name, `${dir} cannot be made: ${parent} cannot be written by this user`, OTHER_FOLDER)];
+		return [ok(name, `${dir} is made at the first start`), ...diskOf(parent, journal.minFreeDiskMb)];
 	}
-	if (!there.isDirectory()) return [fault(name, `${dir} is a file`, OTHER_FOLDER)];
-	const closed = [dir, ...["turnpike.db", "lock.db", "journal", "assets"].map((entry) => join(dir, entry))].find(
+	if (!stats.isDirectory()) return [fault(name, `${dir} is a file`, OTHER_FOLDER)];
+	const unwritable = [dir, ...["turnpike.db", "lock.db", "journal", "assets"].map((entry) => join(dir, entry))].find(
 		(path) => existsSync(path) && !mayUse(path),
 	);
-	if (closed !== undefined) return [fault(name, `${closed} cannot be written by this user`, `chown -R "$(id -u)" ${dir}`)];
+	if (unwritable !== undefined)
+		return [fault(name, `${unwritable} cannot be written by this user`, `chown -R "$(id -u)" ${dir}`)];
 	const segments = journalFolder(dir);
 	if (statOf(segments)?.isDirectory() === false)
 		return [fault(name, `${segments} is a file, and the journal needs a folder of that name`, `mv ${segments} ${segments}.old`)];
@@ -44,7 +46,7 @@ export function checkDataFolder({ data, journal }: Config): Finding[] {
 	return [rights, ...diskOf(dir, journal.minFreeDiskMb)];
 }
 
-/** Where old months go, where they go anywhere. */
+/** Checks the archive folder, if an archive is configured. */
 export function checkArchive({ retention, data }: Config): Finding[] {
 	if (retention.journalMonths === undefined) return [];
 	const name = "archive";
@@ -62,7 +64,7 @@ const OTHER_FOLDER = "name another folder with --data or TURNPIKE_DATA";
 function diskOf(dir: string, minFreeDiskMb: number): Finding[] {
 	const name = "disk";
 	const { bavail, blocks, bsize } = statfsSync(dir);
-	// As the journal counts: a megabyte has 1,048,576 bytes.
+	// The journal counts a megabyte as 1,048,576 bytes, too.
 	const megabytes = (count: number) => Math.floor((count * bsize) / 1_048_576);
 	const freeMb = megabytes(bavail);
 	const text = `${freeMb} MB free, journal.minFreeDiskMb is ${minFreeDiskMb}`;
@@ -81,8 +83,8 @@ function statOf(path: string): Stats | null {
 }
 
 function nearestAbove(path: string): string {
-	const above = dirname(path);
-	return existsSync(above) || above === path ? above : nearestAbove(above);
+	const parent = dirname(path);
+	return existsSync(parent) || parent === path ? parent : nearestAbove(parent);
 }
 
 function mayUse(path: string): boolean {
@@ -94,17 +96,17 @@ function mayUse(path: string): boolean {
 	}
 }
 
-/** Linux tells the limit that this process was started with; elsewhere nothing is found. */
+/** Checks the limit with which this process started; only Linux reports it. */
 export function checkFileDescriptors(): Finding[] {
 	const name = "file descriptors";
 	if (!existsSync("/proc/self/limits")) return [];
-	// The runtime raises its own limit to the hard one, the third column.
+	// The runtime raises its own limit to the hard limit, the third column.
 	const limit = Number(/^Max open files\s+\S+\s+(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8"))?.[1] ?? Number.NaN);
 	if (Number.isNaN(limit) || limit >= LEAST_DESCRIPTORS) return [];
 	return [fault(name, `${limit} at most: a connection takes one, and its upstream another`, "ulimit -n 65536")];
 }
 
-/** The server of the folder; where none runs, whether one could listen. */
+/** Checks the folder's server; if none runs, checks that one could listen. */
 export async function checkServer({ data, server }: Config): Promise<Finding> {
 	const name = "server";
 	const noted = recordedServer(data);

@@ -19,7 +19,7 @@ import { priceLine, soldBelowCost, unreadWorkflows } from "./entries.ts";
 
 type Lists = Map<string, readonly DiscoveredModel[]>;
 
-/** Each upstream of models, then the models that the configuration makes of them. */
+/** Checks each upstream of models, then the models that the configuration defines. */
 export async function checkModels(config: Config, places: SettingPlaces): Promise<Finding[]> {
 	const lists: Lists = new Map();
 	const upstreams = await Promise.all(
@@ -39,7 +39,7 @@ async function checkUpstream(config: Config, upstream: string, settings: Upstrea
 		return models.length > 0 ? ok(name, text) : notice(name, text, "load a model there; with Ollama: ollama pull NAME");
 	} catch (error) {
 		if (!(error instanceof DiscoveryError)) throw error;
-		// Servers of pictures and of speech often list nothing; where no list is wanted, none is missed.
+		// Image and speech servers often have no list; it is missed only if `discover` is on.
 		if (error.status === 404 && !settings.discover) return ok(name, `${settings.url} answers, and has no list of models`);
 		return fault(name, error.message, mendOf(upstream, settings, error));
 	}
@@ -54,13 +54,13 @@ function mendOf(upstream: string, { url }: UpstreamConfig, { fault: kind, status
 	return `${setting}.url: the address of an OpenAI-compatible API, above /models`;
 }
 
-/** A provider is not called: a call would cost money. What can be said is what stands in the configuration. */
+/** Checks a provider's settings only, because a call would cost money. */
 function checkProvider(config: Config, upstream: string, { provider, url }: UpstreamConfig): Finding {
 	const name = `upstream ${upstream}`;
-	const sold = Object.values(config.models.entries).filter(({ upstreams }) =>
+	const entries = Object.values(config.models.entries).filter(({ upstreams }) =>
 		upstreams?.some((target) => target.upstream === upstream),
 	);
-	if (sold.length > 0) return ok(name, `${provider} at ${url}: ${sold.length} models are sold from it`);
+	if (entries.length > 0) return ok(name, `${provider} at ${url}: ${entries.length} models are sold from it`);
 	const mend = `models: {entries: {NAME: {price: {input: 1, output: 2}, upstreams: [{upstream: ${upstream}, model: ITS_NAME}]}}}`;
 	return fault(name, `${provider} at ${url}: no entry under models.entries names it`, mend);
 }
@@ -93,7 +93,7 @@ function catalogMend({ source, path }: CatalogError, places: SettingPlaces): str
 	return path === "" ? `characters: name a file of characters that can be read, not ${source}` : `correct ${path} in ${source}`;
 }
 
-/** Models that the configuration names and that nothing serves. */
+/** Finds configured models that no upstream serves. */
 function offlineEntries(catalog: Catalog, config: Config): Finding[] {
 	return Object.entries(config.models.entries).flatMap(([id, entry]) => {
 		const model = catalog.get(id);
@@ -103,13 +103,13 @@ function offlineEntries(catalog: Catalog, config: Config): Finding[] {
 	});
 }
 
-/** Some servers answer to names that they do not list, so it is no fault. */
+/** Finds target names that the server does not list. Some servers accept names that they do not list, so this is no fault. */
 function unlistedTargets(config: Config, lists: Lists): Finding[] {
 	return Object.entries(config.models.entries).flatMap(([id, { upstreams = [] }]) =>
 		upstreams.flatMap(({ upstream, model = id, protocol }) => {
-			// A workflow names its models by itself.
+			// A workflow names its models itself.
 			if (protocol === "comfyui") return [];
-			const listed = lists.get(upstream)?.map((each) => each.id) ?? [];
+			const listed = lists.get(upstream)?.map((model) => model.id) ?? [];
 			if (listed.length === 0 || listed.includes(model)) return [];
 			const names = `${listed.slice(0, 5).join(", ")}${listed.length > 5 ? ", ..." : ""}`;
 			const mend = `models.entries["${id}"].upstreams: name one that it lists (${names})`;
@@ -118,7 +118,7 @@ function unlistedTargets(config: Config, lists: Lists): Finding[] {
 	);
 }
 
-/** A gift is a fault only where somebody sends a bill for it. */
+/** Finds models at price 0. This is a fault only if the upstream charges for them. */
 function unpriced(catalog: Catalog, config: Config): Finding[] {
 	return unpricedUpstreams(catalog, config).map(({ upstream, models, billed, example }) => {
 		const text = `${models === 1 ? "1 model of upstream" : `${models} models of upstream`} ${upstream} without a price: every account calls ${models === 1 ? "it" : "them"} for nothing`;

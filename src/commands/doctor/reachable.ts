@@ -3,20 +3,22 @@ import { type Finding, fault, ok } from "../../telemetry/finding.ts";
 
 const PATIENCE_MS = 3_000;
 
-/** Servers beside models and chains that the configuration names. Any answer will do: a real request would have effects. */
+/**
+ * Checks the configured servers other than models and chains. Any answer is enough, because a real request would have effects.
+ */
 export async function checkAddresses({ web, traces, alerts }: Config): Promise<Finding[]> {
-	const named = [
+	const addresses = [
 		["searches", "web.search.searxng.url", web.search.searxng?.url],
 		["traces", "traces.url", traces.url],
 		["alerts", "alerts.url", alerts.url],
 	] as const;
-	const found = named.map(async ([name, setting, url]): Promise<Finding[]> => {
+	const findings = addresses.map(async ([name, setting, url]): Promise<Finding[]> => {
 		if (url === undefined) return [];
 		const { origin } = new URL(url);
 		if (await answers(origin)) return [ok(name, `${origin} answers`)];
 		return [fault(name, `nothing answers at ${origin}`, `start that server, or set ${setting} to where it is`)];
 	});
-	return (await Promise.all(found)).flat();
+	return (await Promise.all(findings)).flat();
 }
 
 async function answers(origin: string): Promise<boolean> {

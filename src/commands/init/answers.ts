@@ -1,16 +1,16 @@
-/** What `turnpike init` was told, each part checked as the configuration checks it. */
+/** The answers given to `turnpike init`, each checked by the configuration's rules. */
 import { PROVIDER_NAMES, type ProviderName } from "../../config/index.ts";
 
 export interface ChatUpstream {
 	readonly name: string;
-	/** A base address, or a provider that is spoken to in its own protocol. */
-	readonly at: { readonly url: string } | { readonly provider: ProviderName };
-	/** The variable that holds its key; null where it wants none. */
+	/** A base address, or a provider with its own protocol. */
+	readonly target: { readonly url: string } | { readonly provider: ProviderName };
+	/** The environment variable that holds its key; null if it needs none. */
 	readonly keyVariable: string | null;
 }
 
 export interface ChainUpstream {
-	/** As `GET /crypto/rpc/networks` writes it. */
+	/** The network's name in `GET /crypto/rpc/networks`. */
 	readonly network: string;
 	readonly url: string;
 }
@@ -23,11 +23,11 @@ export interface Answers {
 	readonly store: string | null;
 	readonly upstreams: readonly ChatUpstream[];
 	readonly chains: readonly ChainUpstream[];
-	/** Receives what wallets pay on Base; null: wallets cannot pay. */
+	/** The receiver of wallet payments on Base; null: wallets cannot pay. */
 	readonly payTo: string | null;
 }
 
-/** A wrong answer, in words that say what is expected. */
+/** An invalid answer; the message says what is expected. */
 export class WrongAnswer extends Error {
 	override readonly name = "WrongAnswer";
 }
@@ -51,7 +51,7 @@ export function readPublicUrl(text: string): string | null {
 	return text === "" ? null : httpAddress(text);
 }
 
-/** `sqlite`, or an address of PostgreSQL; a password in it is left out: it comes from PGPASSWORD. */
+/** Reads `sqlite` or a PostgreSQL address; removes its password, because PGPASSWORD provides it. */
 export function readStore(text: string): string | null {
 	if (text === "" || text === "sqlite") return null;
 	if (!/^postgres(ql)?:\/\//.test(text) || !URL.canParse(text))
@@ -61,7 +61,7 @@ export function readStore(text: string): string | null {
 	return `${url.protocol}//${user}@${url.host}${url.pathname === "" || url.pathname === "/" ? "/turnpike" : url.pathname}${url.search}`;
 }
 
-/** `name=address` or a provider's name, with commas between; `:VARIABLE` behind it names the variable of its key. */
+/** Reads a comma-separated list of `name=address` or provider names; a suffix `:VARIABLE` names the variable of the key. */
 export function readUpstreams(text: string): ChatUpstream[] {
 	const upstreams = itemsOf(text).map(readUpstream);
 	refuseTwice(upstreams.map(({ name }) => name));
@@ -69,19 +69,21 @@ export function readUpstreams(text: string): ChatUpstream[] {
 }
 
 function readUpstream(item: string): ChatUpstream {
-	const [, name = "", rest = ""] = /^([^=]*)=(.*)$/.exec(item) ?? [];
-	const marked = /^(.*):([A-Z_][A-Z0-9_]*)$/.exec(name === "" ? item : rest);
-	const place = marked?.[1] ?? (name === "" ? item : rest);
+	const [, name = "", address = ""] = /^([^=]*)=(.*)$/.exec(item) ?? [];
+	const marked = /^(.*):([A-Z_][A-Z0-9_]*)$/.exec(name === "" ? item : address);
+	const place = marked?.[1] ?? (name === "" ? item : address);
 	const provider = PROVIDER_NAMES.find((known) => known === place);
-	const own = name === "" && provider !== undefined ? provider : name;
-	if (!NAME.test(own)) throw new WrongAnswer(`expected NAME=ADDRESS, or one of ${PROVIDER_NAMES.join(", ")}; not ${item}`);
-	const keyVariable = marked?.[2] ?? (provider === undefined ? null : `${own.toUpperCase().replaceAll("-", "_")}_API_KEY`);
+	const upstreamName = name === "" && provider !== undefined ? provider : name;
+	if (!NAME.test(upstreamName))
+		throw new WrongAnswer(`expected NAME=ADDRESS, or one of ${PROVIDER_NAMES.join(", ")}; not ${item}`);
+	const keyVariable =
+		marked?.[2] ?? (provider === undefined ? null : `${upstreamName.toUpperCase().replaceAll("-", "_")}_API_KEY`);
 	if (keyVariable !== null && !VARIABLE.test(keyVariable))
 		throw new WrongAnswer(`expected the name of a variable, not ${keyVariable}`);
-	return { name: own, at: provider === undefined ? { url: httpAddress(place) } : { provider }, keyVariable };
+	return { name: upstreamName, target: provider === undefined ? { url: httpAddress(place) } : { provider }, keyVariable };
 }
 
-/** `network=address`, with commas between. */
+/** Reads a comma-separated list of `network=address`. */
 export function readChains(text: string): ChainUpstream[] {
 	const chains = itemsOf(text).map((item) => {
 		const [network = "", url = ""] = splitOnce(item, "=");

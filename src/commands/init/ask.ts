@@ -1,26 +1,29 @@
-/** Asks on a terminal until the answer fits. */
+/** Asks on a terminal until the answer is valid. */
 import { createInterface, type Interface } from "node:readline/promises";
 import { WrongAnswer } from "./answers.ts";
 
-/** The person has left: end of input, or Ctrl-C. */
+/** The input has ended, or the user pressed Ctrl-C. */
 export class NoInputError extends Error {
 	override readonly name = "NobodyThere";
 }
 
 export class Questions {
 	readonly #lines: Interface = createInterface({ input: process.stdin, output: process.stdout });
-	readonly #gone = new AbortController();
+	readonly #inputEnded = new AbortController();
 
 	constructor() {
-		this.#lines.once("close", () => this.#gone.abort());
+		this.#lines.once("close", () => this.#inputEnded.abort());
 		this.#lines.once("SIGINT", () => this.#lines.close());
 	}
 
-	/** The answer as `read` takes it; `fallback` where it is empty. Throws `NoInputError`. */
+	/**
+	 * Returns the answer as parsed by `read`; `fallback` if it is empty.
+	 * @throws {NoInputError}
+	 */
 	async ask<T>(question: string, fallback: string, read: (text: string) => T): Promise<T> {
-		const shown = `${question}${fallback === "" ? "" : ` [${fallback}]`}: `;
+		const prompt = `${question}${fallback === "" ? "" : ` [${fallback}]`}: `;
 		for (;;) {
-			const text = (await this.#line(shown)).trim() || fallback;
+			const text = (await this.#line(prompt)).trim() || fallback;
 			try {
 				return read(text);
 			} catch (error) {
@@ -30,10 +33,10 @@ export class Questions {
 		}
 	}
 
-	async #line(shown: string): Promise<string> {
-		if (this.#gone.signal.aborted) throw new NoInputError();
+	async #line(prompt: string): Promise<string> {
+		if (this.#inputEnded.signal.aborted) throw new NoInputError();
 		try {
-			return await this.#lines.question(shown, { signal: this.#gone.signal });
+			return await this.#lines.question(prompt, { signal: this.#inputEnded.signal });
 		} catch {
 			throw new NoInputError();
 		}

@@ -1,8 +1,8 @@
-/** The two files that `turnpike init` writes. No secret stands in them: those come from the environment. */
+/** The two files that `turnpike init` writes. They contain no secrets: those come from the environment. */
 import { dialectOf } from "../../config/index.ts";
 import type { Answers, ChainUpstream, ChatUpstream } from "./answers.ts";
 
-/** `turnpike.yaml`, with a word on each part, and what is left out as a comment. */
+/** Returns `turnpike.yaml` with a comment on each part; unset parts are commented out. */
 export function configText(answers: Answers): string {
 	return [
 		"# Turnpike. Every setting and its default: docs/configuration.md.",
@@ -67,13 +67,13 @@ function upstreamLines(upstreams: readonly ChatUpstream[]): string[] {
 	];
 }
 
-function upstreamEntry({ name, at, keyVariable }: ChatUpstream): string[] {
+function upstreamEntry({ name, target, keyVariable }: ChatUpstream): string[] {
 	const place =
-		"provider" in at
-			? [`    provider: ${at.provider}`]
+		"provider" in target
+			? [`    provider: ${target.provider}`]
 			: [
-					`    url: ${quoted(at.url)}`,
-					`    dialect: ${dialectOf(at.url)} # or vllm, llama.cpp, ollama, lmstudio, openai, openrouter`,
+					`    url: ${quoted(target.url)}`,
+					`    dialect: ${dialectOf(target.url)} # or vllm, llama.cpp, ollama, lmstudio, openai, openrouter`,
 				];
 	const key = keyVariable === null ? [] : [`    key: \${${keyVariable}}`];
 	return [`  ${name}:`, ...place, ...key, `    discover: ${keyVariable === null}`];
@@ -108,7 +108,7 @@ function paymentLines(payTo: string | null): string[] {
 	];
 }
 
-/** Variables that the configuration names, and what each is. */
+/** Returns the variables that the configuration names, each with a description. */
 export function variablesOf({ store, upstreams, payTo }: Answers): { readonly name: string; readonly about: string }[] {
 	const keys = upstreams.flatMap(({ name, keyVariable }) =>
 		keyVariable === null ? [] : [{ name: keyVariable, about: `Key of the upstream ${name}` }],
@@ -128,7 +128,7 @@ export function variablesOf({ store, upstreams, payTo }: Answers): { readonly na
 	];
 }
 
-/** `.env.example`: to be copied to `.env`, filled in, and brought into the environment. */
+/** Returns `.env.example`, which the operator copies to `.env`, fills in and loads into the environment. */
 export function environmentText(answers: Answers): string {
 	const lines = variablesOf(answers).flatMap(({ name, about }) => [`# ${about}`, `${name}=`, ""]);
 	return [

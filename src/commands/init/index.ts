@@ -22,7 +22,7 @@ import {
 import { NoInputError, Questions } from "./ask.ts";
 import { configText, environmentText, variablesOf } from "./config-text.ts";
 
-/** What shells give for a command that Ctrl-C ended. */
+/** The exit code that shells give a command that Ctrl-C ended. */
 const EXIT_INTERRUPTED = 130;
 
 export const init = defineCommand({
@@ -50,9 +50,9 @@ export const init = defineCommand({
 	async run({ args }) {
 		const file = resolve(args.config);
 		const example = join(dirname(file), ".env.example");
-		const there = [file, example].filter((path) => existsSync(path));
-		if (there.length > 0 && !args.force) return fail(`${there.join(" and ")} would be written over: --force does so`);
-		const given = {
+		const existing = [file, example].filter((path) => existsSync(path));
+		if (existing.length > 0 && !args.force) return fail(`${existing.join(" and ")} would be written over: --force does so`);
+		const rawAnswers = {
 			host: args.host,
 			port: args.port,
 			publicUrl: args["public-url"],
@@ -63,14 +63,14 @@ export const init = defineCommand({
 		};
 		let answers: Answers;
 		try {
-			answers = await collect(given, process.stdin.isTTY === true && args.yes !== true);
+			answers = await collect(rawAnswers, process.stdin.isTTY === true && args.yes !== true);
 		} catch (error) {
 			if (error instanceof WrongAnswer) return fail(error.message, EXIT_USAGE);
 			if (error instanceof NoInputError) return fail("\nNothing was written", EXIT_INTERRUPTED);
 			throw error;
 		}
 		const text = configText(answers);
-		const fault = strangeNetwork(answers) ?? (await wrongReceiver(answers)) ?? faultOf(text, answers);
+		const fault = unknownNetwork(answers) ?? (await wrongReceiver(answers)) ?? faultOf(text, answers);
 		if (fault !== null) return fail(fault, EXIT_USAGE);
 		mkdirSync(dirname(file), { recursive: true });
 		write(file, text);
@@ -78,12 +78,12 @@ export const init = defineCommand({
 		print(`Wrote ${file} and ${example}`);
 		const names = variablesOf(answers).map(({ name }) => name);
 		if (names.length > 0) print(`Set ${names.join(", ")} in the environment: .env.example says how`);
-		const named = file === resolve("turnpike.yaml") ? "" : ` -- --config ${args.config}`;
-		print(`Then: npm start${named}`);
+		const configFlag = file === resolve("turnpike.yaml") ? "" : ` -- --config ${args.config}`;
+		print(`Then: npm start${configFlag}`);
 	},
 });
 
-type Given = Readonly<Record<keyof Answers, string | undefined>>;
+type RawAnswers = Readonly<Record<keyof Answers, string | undefined>>;
 
 interface Field<T> {
 	readonly option: string;
@@ -122,11 +122,11 @@ const FIELDS: { readonly [K in keyof Answers]: Field<Answers[K]> } = {
 	},
 };
 
-async function collect(given: Given, interactive: boolean): Promise<Answers> {
+async function collect(rawAnswers: RawAnswers, interactive: boolean): Promise<Answers> {
 	let questions: Questions | undefined;
 	const answer = async <K extends keyof Answers>(name: K): Promise<Answers[K]> => {
 		const { option, question, fallback, read } = FIELDS[name];
-		const text = given[name];
+		const text = rawAnswers[name];
 		if (text === undefined && interactive) {
 			questions ??= new Questions();
 			return questions.ask(question, fallback, read);
@@ -152,13 +152,13 @@ async function collect(given: Given, interactive: boolean): Promise<Answers> {
 	}
 }
 
-/** A network that the catalog does not know; null where it knows all. */
-function strangeNetwork({ chains }: Answers): string | null {
+/** Returns a network that the catalog does not know; null if it knows all. */
+function unknownNetwork({ chains }: Answers): string | null {
 	if (chains.length === 0) return null;
 	const { networks, optionalNetworks } = loadRpcCatalog(join(CATALOG_DIR, "rpc"));
-	const known = [...networks.keys(), ...optionalNetworks.keys()];
-	const strange = chains.find(({ network }) => !known.includes(network));
-	return strange === undefined ? null : `--chains: expected one of ${known.join(", ")}, not ${strange.network}`;
+	const networkNames = [...networks.keys(), ...optionalNetworks.keys()];
+	const strange = chains.find(({ network }) => !networkNames.includes(network));
+	return strange === undefined ? null : `--chains: expected one of ${networkNames.join(", ")}, not ${strange.network}`;
 }
 
 async function wrongReceiver({ payTo }: Answers): Promise<string | null> {
@@ -166,13 +166,13 @@ async function wrongReceiver({ payTo }: Answers): Promise<string | null> {
 	return `--pay-to: the checksum of ${payTo} is wrong (ERC-55): a letter was mistyped, or changed its case`;
 }
 
-/** What a server would say of this configuration; null where it would start. */
+/** Returns the error that a server would report for this configuration; null if it would start. */
 function faultOf(text: string, answers: Answers): string | null {
 	const folder = mkdtempSync(join(tmpdir(), "turnpike-init-"));
 	try {
 		const config = join(folder, "turnpike.yaml");
 		writeFileSync(config, text);
-		// Stand-ins that every place takes: a key, a password, an address.
+		// This placeholder is valid everywhere: as a key, a password and an address.
 		const filled = variablesOf(answers).map(
 			({ name }) => [name, name === "BASE_RPC" ? "http://localhost:8545" : "1".repeat(64)] as const,
 		);
@@ -180,14 +180,14 @@ function faultOf(text: string, answers: Answers): string | null {
 		return null;
 	} catch (error) {
 		if ((error as Error).name !== "ConfigError") throw error;
-		// The file is a draft that nobody sees: neither its name nor its lines say anything.
+		// The user does not see the draft file, so its name and line numbers are removed.
 		return (error as ConfigError).message.replaceAll(/^.*turnpike\.yaml(:\d+:\d+)?: /gm, "");
 	} finally {
 		rmSync(folder, { recursive: true, force: true });
 	}
 }
 
-/** A whole file or none. */
+/** Writes the whole file or none of it. */
 function write(path: string, text: string): void {
 	const draft = `${path}.${process.pid}.draft`;
 	writeFileSync(draft, text);

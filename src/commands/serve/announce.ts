@@ -6,7 +6,7 @@ import type { Gateway } from "../../gateway/index.ts";
 import type { Log } from "../../telemetry/log.ts";
 import { banner, chatCurl } from "./banner.ts";
 
-/** How long the banner waits for the models of upstreams. */
+/** The time that the banner waits for the models of upstreams. */
 const DISCOVERY_MS = 1_500;
 
 interface Announcement {
@@ -14,12 +14,12 @@ interface Announcement {
 	readonly gateway: Gateway;
 	readonly assets: AssetStore;
 	readonly url: string;
-	/** The key that this start made or took for a new store; null on a store with accounts. */
+	/** The key that this start created for a new store; null on a store with accounts. */
 	readonly firstKey: string | null;
 	readonly log: Log;
 }
 
-/** Prints the banner, and fetches the built-in chat model where nothing else can chat. */
+/** Prints the banner, and downloads the built-in chat model if no other model can chat. */
 export async function announce(announcement: Announcement): Promise<void> {
 	const { loaded, gateway, assets, url, firstKey } = announcement;
 	const { config, adminKey } = loaded;
@@ -42,7 +42,7 @@ export async function announce(announcement: Announcement): Promise<void> {
 	if (needsModel) void fetchModel(announcement);
 }
 
-/** Returns a text model for the example: `default` where it can answer now, else the first model that can. */
+/** Returns a text model for the example: `default` if it can answer now, otherwise the first model that can. */
 function readyChatModel(catalog: Catalog, isEmbeddedReady: boolean): string | null {
 	const canAnswer = (model: Model | undefined) =>
 		model !== undefined && !model.offline && (isEmbeddedReady || model.targets.some((target) => target.upstream !== EMBEDDED));

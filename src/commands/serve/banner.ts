@@ -1,21 +1,21 @@
-/** What `serve` tells the person who started it. */
+/** The text that `serve` prints at its start. */
 
 export interface BannerOptions {
 	readonly url: string;
-	/** The new ADMIN key: shown once, only its hash is kept. null on later starts. */
+	/** The new ADMIN key: shown once, because only its hash is stored. null on later starts. */
 	readonly newKey: string | null;
-	/** True where TURNPIKE_ADMIN_KEY gave the key. */
+	/** True if TURNPIKE_ADMIN_KEY supplied the key. */
 	readonly keyFromEnvironment: boolean;
 	readonly creditUsd: string;
-	/** A model that can answer a chat now; null where there is none yet. */
+	/** A model that can answer a chat now; null if there is none yet. */
 	readonly chatModel: string | null;
-	/** Why chat is not ready, where it is not. */
+	/** Why chat is not ready; null if it is. */
 	readonly chatNote: string | null;
-	/** A network of chains that has an upstream; null where there is none. */
+	/** A chain network with an upstream; null if there is none. */
 	readonly network: string | null;
 }
 
-/** The text at the start: where the API is, the first key, a request that works when pasted. */
+/** Returns the text at the start: the API's address, the first key, a request to paste. */
 export function banner(facts: BannerOptions): string {
 	const lines = ["", `Turnpike is listening on ${facts.url}`, `  API   ${facts.url}/api/v1`, `  Docs  ${facts.url}/docs`, ""];
 	if (facts.newKey !== null) {
@@ -37,7 +37,7 @@ export function banner(facts: BannerOptions): string {
 	return `${lines.join("\n")}\n`;
 }
 
-/** A chat request for the shell. */
+/** Returns a chat request for the shell. */
 export function chatCurl(url: string, key: string, model: string): string {
 	const body = JSON.stringify({ model, messages: [{ role: "user", content: "Say hello in one sentence." }] }).replaceAll(
 		"'",
@@ -46,7 +46,7 @@ export function chatCurl(url: string, key: string, model: string): string {
 	return `curl ${url}/api/v1/chat/completions -H "Authorization: Bearer ${key}" -H "Content-Type: application/json" -d '${body}'`;
 }
 
-/** The newest block of a chain. */
+/** Returns a shell request for the newest block of a chain. */
 function chainCurl(url: string, key: string, network: string): string {
 	const method = network.startsWith("starknet-") ? "starknet_blockNumber" : "eth_blockNumber";
 	const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method });

@@ -8,8 +8,8 @@ import type { EarlySignals } from "./early-signals.ts";
 import { SecretFileWatcher } from "./secret-file-watcher.ts";
 
 /**
- * Reloads the configuration at SIGHUP, at `turnpike reload` and where a file with a secret changes, and changes the
- * log level. A faulty configuration leaves the one before in force.
+ * Reloads the configuration at SIGHUP, at `turnpike reload` and when a file with a secret changes, and changes the log level.
+ * An invalid configuration leaves the previous one in force.
  */
 export class ConfigReloader {
 	readonly #flags: ConfigFlags;
@@ -28,7 +28,7 @@ export class ConfigReloader {
 		this.#secrets.watch(secretFiles);
 	}
 
-	/** Listens to the store's changes and to signals. */
+	/** Subscribes to the store's changes and to signals. */
 	listen(store: Pick<StorePort, "onChange">, signals: EarlySignals): void {
 		store.onChange((change) => {
 			if (change.kind === "reload") this.#reload();
@@ -60,7 +60,7 @@ export class ConfigReloader {
 		}
 	}
 
-	/** Until the next reload. An unknown level changes nothing: it may come from a newer version. */
+	/** Sets the log level until the next reload. An unknown level is ignored, because a newer version may have sent it. */
 	#setLevel(level: string): void {
 		if (!LOG_LEVELS.some((known) => known === level)) return;
 		this.#log.level = "info";
@@ -69,7 +69,9 @@ export class ConfigReloader {
 	}
 }
 
-/** Returns what is wrong with the configuration; null where the error is of another kind. `loaded`: null where it cannot be read. */
+/**
+ * Returns the configuration error; null if the error is of another kind. `loaded` is null if the configuration cannot be read.
+ */
 function faultText(error: unknown, loaded: LoadedConfig | null): string | null {
 	if (loaded !== null) return configFaultText(error, loaded.places);
 	return error instanceof ConfigError ? error.message : null;

@@ -1,24 +1,27 @@
-/** What a server may be asked for while it still starts (it may wait for its store for 30 s); unheard it would end it. */
-const ASKING = ["SIGHUP", "SIGUSR2"] as const;
-type Asking = (typeof ASKING)[number];
+/**
+ * Signals that may arrive while the server still starts (it may wait 30 s for its store). Without a handler they would end the
+ * process.
+ */
+const EARLY_SIGNALS = ["SIGHUP", "SIGUSR2"] as const;
+type EarlySignal = (typeof EARLY_SIGNALS)[number];
 
-/** Notes such signals from the beginning, until somebody answers them. */
+/** Records such signals from the start of the process until handlers are installed. */
 export class EarlySignals {
-	readonly #came = new Set<NodeJS.Signals>();
+	readonly #received = new Set<NodeJS.Signals>();
 	readonly #note = (signal: NodeJS.Signals): void => {
-		this.#came.add(signal);
+		this.#received.add(signal);
 	};
 
 	constructor() {
-		for (const signal of ASKING) process.on(signal, this.#note);
+		for (const signal of EARLY_SIGNALS) process.on(signal, this.#note);
 	}
 
-	/** From here on they are answered; those that came before are answered now, each once. */
-	answerWith(answers: Readonly<Record<Asking, () => void>>): void {
-		for (const signal of ASKING) {
+	/** Installs the handlers, and calls each once for a signal that arrived before. */
+	answerWith(answers: Readonly<Record<EarlySignal, () => void>>): void {
+		for (const signal of EARLY_SIGNALS) {
 			process.on(signal, answers[signal]);
 			process.off(signal, this.#note);
-			if (this.#came.has(signal)) answers[signal]();
+			if (this.#received.has(signal)) answers[signal]();
 		}
 	}
 }

@@ -10,7 +10,7 @@ import { TokenCounter } from "../../engines/tokens/index.ts";
 import type { GatewayDeps } from "../../gateway/index.ts";
 import type { Log } from "../../telemetry/log.ts";
 
-/** The engines of this machine. None starts a process before its first use. */
+/** The engines of this machine. No process starts before its first use. */
 export class Engines {
 	readonly #chat: EmbeddedChat;
 	readonly #speech: EmbeddedSpeech | null;
@@ -44,7 +44,7 @@ export class Engines {
 		});
 	}
 
-	/** The engines as the gateway takes them. */
+	/** Returns the engines as the gateway's dependencies. */
 	get gatewayDeps(): Pick<
 		GatewayDeps,
 		"embedded" | "embeddedAvailable" | "audio" | "countTokens" | "embeddings" | "images" | "documents"
@@ -60,7 +60,7 @@ export class Engines {
 		};
 	}
 
-	/** Ends the processes of all engines. */
+	/** Stops the processes of all engines. */
 	async stop(): Promise<void> {
 		await Promise.all([
 			this.#chat.stop(),

@@ -4,8 +4,8 @@ import { hasAccounts } from "../../store/index.ts";
 import type { Log } from "../../telemetry/log.ts";
 
 /**
- * On an empty store: the operator's account with its credit and an ADMIN key (TURNPIKE_ADMIN_KEY, or a new one),
- * which is returned, this once. On any other: null, with a warning where TURNPIKE_ADMIN_KEY is no key of it.
+ * On an empty store, creates the operator's account with its credit and an ADMIN key (TURNPIKE_ADMIN_KEY, or a new one) and
+ * returns the key, only this once. On any other store, returns null and warns if TURNPIKE_ADMIN_KEY is not a key of it.
  */
 export async function firstAccount({ config, adminKey }: LoadedConfig, log: Log): Promise<string | null> {
 	if (config.store === undefined && hasAccounts(config.data) && adminKey === null) return null;
@@ -14,13 +14,13 @@ export async function firstAccount({ config, adminKey }: LoadedConfig, log: Log)
 	try {
 		if (await isEmpty(admin)) {
 			const key = adminKey ?? generateSecretKey("ADMIN");
-			const made = await createFirstAccount(admin, {
+			const account = await createFirstAccount(admin, {
 				name: "operator",
 				startingCreditUsd: config.accounts.startingCreditUsd,
 				firstKey: { type: "ADMIN", hash: keyHash(key), last6: key.slice(-6), description: "first key" },
 			});
-			// Another node may have been first.
-			if (made !== null) return key;
+			// Another node may have created the account first.
+			if (account !== null) return key;
 		}
 		if (adminKey !== null && (await findKeyByHash(admin, keyHash(adminKey))) === null)
 			log.warn({}, "TURNPIKE_ADMIN_KEY is not a key of this store and is ignored; make one with: npx --no turnpike keys create");

@@ -5,17 +5,17 @@ import type { Log } from "../../telemetry/log.ts";
 import { exitOnStoreFault, warnIfStoreIsSlow } from "./startup-errors.ts";
 
 const MEBIBYTE = 1_048_576;
-/** The files belong to the owner alone all the same: others see their names, sizes and times. */
+/** The files are readable by the owner only, but others see their names, sizes and times. */
 const OPEN_FOLDER = "others can look into the data folder: chmod 700 it";
 
-/** Makes the data folder, and warns where others can look into it. A fault ends the process with 1. */
+/** Creates the data folder, and warns if others can read it. An error ends the process with 1. */
 export async function openDataFolder(config: Config, log: Log): Promise<void> {
 	await exitOnStoreFault(config, () => makeDataFolder(config.data));
 	const mode = openMode(config.data);
 	if (mode !== null) log.warn({ folder: config.data, mode }, OPEN_FOLDER);
 }
 
-/** Opens store and journal; applies what an earlier run left in the journal. A fault ends the process with 1. */
+/** Opens store and journal, and applies posts that an earlier run left in the journal. An error ends the process with 1. */
 export async function openNodeStore(config: Config, log: Log): Promise<OpenedStore> {
 	const slow = warnIfStoreIsSlow(config, log);
 	const { durability, segmentMb, minFreeDiskMb, maxBacklogMb } = config.journal;

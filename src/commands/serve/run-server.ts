@@ -21,8 +21,8 @@ import { StartupServer } from "./startup-server.ts";
 import { requireTopUpChains } from "./top-ups-chain.ts";
 
 /**
- * Serves until a signal ends it. Exit codes: 0 after a drain, 1 for a port, folder or store that cannot be used,
- * 78 for a wrong configuration.
+ * Serves until a signal ends it. Exit codes: 0 after a drain, 1 for an unusable port, folder or store, 78 for an invalid
+ * configuration.
  */
 export async function runServer(flags: ConfigFlags): Promise<void> {
 	const signals = new EarlySignals();
@@ -59,7 +59,7 @@ export async function runServer(flags: ConfigFlags): Promise<void> {
 				consolePages: consolePages(config.data, log),
 			}),
 	);
-	// Only a start that goes on makes the first key, since it is shown once.
+	// The first key is created only when the start can no longer fail, because it is shown once.
 	const firstKey = await exitOnStoreFault(config, () => firstAccount(loaded, log));
 	const retention = new RetentionJob({ store, clock: systemClock, timers: systemTimers, log, config: () => gateway.config });
 	startup.serve(gateway.app);

@@ -1,22 +1,22 @@
-/** What a server leaves in its data folder while it runs, so that other commands find it: `serve.pid` and `serve.url`. */
+/** The files that a running server keeps in its data folder for other commands: `serve.pid` and `serve.url`. */
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { OWNER_FILE_MODE } from "../../journal/owner-only.ts";
 
 export interface RunningServer {
 	readonly pid: number;
-	/** Where it listens, `http://HOST:PORT`. */
+	/** The listening address, `http://HOST:PORT`. */
 	readonly url: string;
-	/** False: the process is gone, it was killed. */
+	/** False if the process was killed. */
 	readonly alive: boolean;
 }
 
 const pidFile = (dataDir: string) => join(dataDir, "serve.pid");
 const urlFile = (dataDir: string) => join(dataDir, "serve.url");
 
-/** Notes that this process serves the folder at `url`. */
+/** Records that this process serves the folder at `url`. */
 export function recordServer(dataDir: string, url: string): void {
-	// A killed server's files keep their mode when they are written over.
+	// An overwritten file would keep the mode that a killed server's file has.
 	removeServerRecord(dataDir);
 	writeFileSync(urlFile(dataDir), `${url}\n`, { mode: OWNER_FILE_MODE });
 	writeFileSync(pidFile(dataDir), `${process.pid}\n`, { mode: OWNER_FILE_MODE });
@@ -27,7 +27,7 @@ export function removeServerRecord(dataDir: string): void {
 	rmSync(urlFile(dataDir), { force: true });
 }
 
-/** The server that a folder tells of; null where none runs, or none that left its address. */
+/** Returns the server that a folder records; null if none runs or it has no recorded address. */
 export function recordedServer(dataDir: string): RunningServer | null {
 	try {
 		const pid = Number(readFileSync(pidFile(dataDir), "utf8"));

@@ -1,4 +1,4 @@
-/** Watches the files that secrets are read from. It looks at them again and again: mounts of containers give no notice. */
+/** Watches the files that hold secrets by polling, because container mounts send no events. */
 import { fileState } from "../../config/index.ts";
 import { every, type Timers } from "../../telemetry/clock.ts";
 
@@ -8,21 +8,21 @@ export class SecretFileWatcher {
 	readonly #onChange: () => void;
 	readonly #end: () => void;
 	#files: readonly string[] = [];
-	/** As they were read last. */
-	#read = "";
-	/** As they were seen last: a file that is still being written differs from look to look. */
-	#seen = "";
+	/** The files' state when they were last read. */
+	#loadedState = "";
+	/** The files' state at the last poll: it differs from poll to poll while a file is being written. */
+	#polledState = "";
 
-	/** @param onChange is called when a file has changed and then stayed the same for one look */
+	/** @param onChange is called when a file has changed and then stayed the same for one poll */
 	constructor(timers: Timers, onChange: () => void) {
 		this.#onChange = onChange;
 		this.#end = every(timers, LOOK_EVERY_MS, () => this.#look());
 	}
 
-	/** Watches these files from now on. `files` has the state in which each was read. */
+	/** Watches these files from now on. `files` maps each to the state in which it was read. */
 	watch(files: ReadonlyMap<string, string>): void {
 		this.#files = [...files.keys()];
-		this.#read = this.#seen = [...files.values()].join("\n");
+		this.#loadedState = this.#polledState = [...files.values()].join("\n");
 	}
 
 	stop(): void {
@@ -31,11 +31,11 @@ export class SecretFileWatcher {
 
 	#look(): void {
 		if (this.#files.length === 0) return;
-		const now = this.#files.map(fileState).join("\n");
-		const isSettled = now === this.#seen;
-		this.#seen = now;
-		if (!isSettled || now === this.#read) return;
-		this.#read = now;
+		const currentState = this.#files.map(fileState).join("\n");
+		const isSettled = currentState === this.#polledState;
+		this.#polledState = currentState;
+		if (!isSettled || currentState === this.#loadedState) return;
+		this.#loadedState = currentState;
 		this.#onChange();
 	}
 }

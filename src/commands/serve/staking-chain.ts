@@ -5,13 +5,13 @@ import { placedText } from "../config-fault.ts";
 import { printError } from "../print.ts";
 import { EXIT_CONFIG } from "../store-args.ts";
 
-/** How long a start waits for the chain: a slow one is told of by the readings. */
-const PATIENCE_MS = 5_000;
+/** The time that a start waits for the chain; later readings report a slow one. */
+const CHECK_TIMEOUT_MS = 5_000;
 
-/** Ends the start with 78 where the chain of stakes is another one than the configuration says; warns where it does not answer. */
+/** Ends the start with 78 if the staking chain is not the configured one; warns if it does not answer. */
 export async function requireStakingChain({ config, places }: LoadedConfig, log: Log): Promise<void> {
 	if (config.staking.chain.rpcUrl === undefined) return;
-	const check = await Promise.race([checkStaking(config.staking), Bun.sleep(PATIENCE_MS)]);
+	const check = await Promise.race([checkStaking(config.staking), Bun.sleep(CHECK_TIMEOUT_MS)]);
 	if (check?.state === "well") return;
 	if (check?.state === "wrong") {
 		printError(placedText(check.text, places));

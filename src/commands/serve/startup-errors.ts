@@ -7,10 +7,10 @@ import { printError } from "../print.ts";
 import { EXIT_CONFIG } from "../store-args.ts";
 import { storeFaultText } from "../store-fault.ts";
 
-/** How long a start waits for the store before it says so. */
+/** A start that waits longer for the store logs it. */
 const STORE_SILENCE_MS = 2_000;
 
-/** Runs a step of the start that needs the store. A store fault ends the process with 1 and one sentence. */
+/** Runs a step of the start that needs the store. A store error ends the process with 1 and one sentence. */
 export async function exitOnStoreFault<T>(config: Config, step: () => T | Promise<T>): Promise<T> {
 	try {
 		return await step();
@@ -23,8 +23,8 @@ export async function exitOnStoreFault<T>(config: Config, step: () => T | Promis
 }
 
 /**
- * Runs a step of the start. An error that the operator can mend ends the process with its text: 78 for the
- * configuration, 1 for address and port. `places` says where each setting stands in its file.
+ * Runs a step of the start. An error that the operator can fix ends the process with its text: 78 for the configuration, 1 for
+ * address and port. `places` maps each setting to its place in the file.
  */
 export function exitOnConfigFault<T>(places: SettingPlaces, step: () => T): T {
 	try {
@@ -37,14 +37,14 @@ export function exitOnConfigFault<T>(places: SettingPlaces, step: () => T): T {
 	}
 }
 
-/** Warns once where PostgreSQL takes long: such a start is otherwise silent until it gives up. */
+/** Warns once if PostgreSQL is slow; otherwise such a start prints nothing until it fails. */
 export function warnIfStoreIsSlow({ store }: Config, log: Log): NodeJS.Timeout | undefined {
 	if (store === undefined) return undefined;
 	const text = "waiting for the store: it cannot be reached yet (a start gives up after 30 s), or its schema is brought forward";
 	return setTimeout(() => log.warn({ store: shownAddress(store) }, text), STORE_SILENCE_MS);
 }
 
-/** Logs errors that nothing caught; the server goes on. */
+/** Logs uncaught errors; the server goes on. */
 export function logUncaughtErrors(log: Log): void {
 	const report = (kind: string) => (error: unknown) =>
 		log.error(

@@ -3,7 +3,7 @@ import { ApiError } from "../../errors/index.ts";
 import { type App, errorResponse, type Listening, listen, type PipelineSettings, withRequestId } from "../../server/index.ts";
 import type { Log } from "../../telemetry/log.ts";
 
-/** Listens before the store is open: probes are answered, other requests hear that the start is under way. */
+/** Listens before the store is open: answers probes, and refuses other requests because the start is in progress. */
 export class StartupServer {
 	readonly #config: Config;
 	readonly #log: Log;
@@ -27,7 +27,10 @@ export class StartupServer {
 		};
 	}
 
-	/** Takes the port. Throws `ListenError`. */
+	/**
+	 * Opens the port.
+	 * @throws {ListenError}
+	 */
 	open(): Listening {
 		const app: App = {
 			fetch: (request, connection) => this.#app.fetch(request, connection),
@@ -37,7 +40,7 @@ export class StartupServer {
 		return listen(app, this.#config.server, () => this.#config.server, this.#log);
 	}
 
-	/** From now on requests go to the gateway. */
+	/** Sends requests to the gateway from now on. */
 	serve(app: App): void {
 		this.#app = app;
 	}

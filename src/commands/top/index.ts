@@ -9,10 +9,10 @@ import { type Size, viewOf } from "./view.ts";
 
 const DEFAULT_SECONDS = "2";
 const ANSWER_MS = 5_000;
-/** Where nothing says how large the screen is. */
-const PLAIN: Size = { columns: 80, rows: 24 };
-/** q, and what a terminal in raw mode says for Ctrl-C and Ctrl-D. */
-const LEAVING = ["q", "Q", "\x03", "\x04"];
+/** The size if the terminal does not report one. */
+const DEFAULT_SIZE: Size = { columns: 80, rows: 24 };
+/** q, and what a terminal in raw mode sends for Ctrl-C and Ctrl-D. */
+const QUIT_KEYS = ["q", "Q", "\x03", "\x04"];
 const SHOW_SCREEN = "\x1b[?1049h\x1b[?25l";
 const LEAVE_SCREEN = "\x1b[?25h\x1b[?1049l";
 
@@ -33,16 +33,16 @@ export const top = defineCommand({
 		if (!(intervalMs >= 100 && intervalMs <= 3_600_000))
 			return fail("--interval: expected seconds, from 0.1 to 3600", EXIT_USAGE);
 		const address = (args.url ?? addressOf(config)).replace(/\/+$/, "");
-		const look = () => scrape(address, config.metrics.token);
+		const scrapeOnce = () => scrape(address, config.metrics.token);
 		if (args.once === true || process.stdout.isTTY !== true) {
-			const first = await look();
+			const first = await scrapeOnce();
 			if (typeof first === "string") return fail(first);
-			// Nobody scrolls a pipe: everything is printed.
-			const size = { columns: PLAIN.columns, rows: Number.MAX_SAFE_INTEGER };
+			// A pipe does not scroll, so everything is printed.
+			const size = { columns: DEFAULT_SIZE.columns, rows: Number.MAX_SAFE_INTEGER };
 			process.stdout.write(`${viewOf(new Span(first, null), address, size).join("\n").trimEnd()}\n`);
 			return;
 		}
-		await watch(address, look, intervalMs);
+		await watch(address, scrapeOnce, intervalMs);
 	},
 });
 
@@ -51,7 +51,7 @@ function addressOf({ data, server }: Config): string {
 	return noted?.alive ? noted.url : `http://127.0.0.1:${server.port}`;
 }
 
-/** One look, or what is in its way. */
+/** Returns one scrape, or the reason why it failed. */
 async function scrape(address: string, token: string | undefined): Promise<Scrape | string> {
 	let response: Response;
 	let text: string;
@@ -69,13 +69,13 @@ async function scrape(address: string, token: string | undefined): Promise<Scrap
 	return now.sum("turnpike_build_info") === null ? `${address} is no Turnpike: its /metrics tells nothing of one` : now;
 }
 
-/** Draws until q, Ctrl-C or SIGTERM. */
-async function watch(address: string, look: () => Promise<Scrape | string>, intervalMs: number): Promise<void> {
+/** Redraws until q, Ctrl-C or SIGTERM. */
+async function watch(address: string, scrapeOnce: () => Promise<Scrape | string>, intervalMs: number): Promise<void> {
 	const { stdin, stdout } = process;
-	let ended = false;
+	let stopped = false;
 	let wake: () => void = () => {};
 	const end = () => {
-		ended = true;
+		stopped = true;
 		wake();
 	};
 	let lines: string[] = [];
@@ -85,7 +85,7 @@ async function watch(address: string, look: () => Promise<Scrape | string>, inte
 		stdout.write(`\x1b[H${shown.join("\r\n")}\x1b[J`);
 	};
 	const pressed = (keys: Buffer) => {
-		if ([...keys.toString("latin1")].some((key) => LEAVING.includes(key))) end();
+		if ([...keys.toString("latin1")].some((key) => QUIT_KEYS.includes(key))) end();
 	};
 	stdin.setRawMode?.(true);
 	stdin.on("data", pressed);
@@ -94,14 +94,14 @@ async function watch(address: string, look: () => Promise<Scrape | string>, inte
 	process.once("SIGINT", end);
 	stdout.write(SHOW_SCREEN);
 	try {
-		let before: Scrape | null = null;
-		while (!ended) {
-			const now = await look();
-			if (ended) break;
+		let previous: Scrape | null = null;
+		while (!stopped) {
+			const now = await scrapeOnce();
+			if (stopped) break;
 			if (typeof now === "string") lines = ["", now, "", "It is asked again; q ends this."];
 			else {
-				lines = viewOf(new Span(now, before), address, sizeOf(stdout));
-				before = now;
+				lines = viewOf(new Span(now, previous), address, sizeOf(stdout));
+				previous = now;
 			}
 			draw();
 			await new Promise<void>((resolve) => {
@@ -122,8 +122,8 @@ async function watch(address: string, look: () => Promise<Scrape | string>, inte
 }
 
 const sizeOf = ({ columns, rows }: { columns?: number; rows?: number }): Size => ({
-	columns: columns || PLAIN.columns,
-	rows: rows || PLAIN.rows,
+	columns: columns || DEFAULT_SIZE.columns,
+	rows: rows || DEFAULT_SIZE.rows,
 });
 
 function fail(text: string, code = 1): void {

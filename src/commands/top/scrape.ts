@@ -1,4 +1,4 @@
-/** What `GET /metrics` says, as numbers. Source: Prometheus' text exposition format. */
+/** Parses the numbers of `GET /metrics`. Source: Prometheus' text exposition format. */
 
 import { forTerminal } from "../terminal-text.ts";
 
@@ -22,43 +22,43 @@ export class Scrape {
 	constructor(text: string, atMs: number) {
 		this.atMs = atMs;
 		for (const line of text.split("\n")) {
-			// A counter that nothing was counted for has a type and no sample: it is 0, not unknown.
+			// A counter with a type but no sample is 0, not unknown.
 			const [, declared] = TYPE.exec(line) ?? [];
 			if (declared !== undefined && !this.#samples.has(declared)) this.#samples.set(declared, []);
 			const [, name = "", labels = "", value = ""] = LINE.exec(line) ?? [];
 			const number = Number(value.replace("+Inf", "Infinity").replace("-Inf", "-Infinity"));
 			if (name === "" || Number.isNaN(number)) continue;
-			const known = this.#samples.get(name) ?? [];
-			this.#samples.set(name, known);
-			known.push({ labels: labelsOf(labels), value: number });
+			const samples = this.#samples.get(name) ?? [];
+			this.#samples.set(name, samples);
+			samples.push({ labels: labelsOf(labels), value: number });
 		}
 	}
 
-	/** The sum over all labels that fit; null where the server does not tell it. */
-	sum(name: string, fits: (labels: Labels) => boolean = () => true): number | null {
+	/** Returns the sum over all matching samples; null if the server does not report the metric. */
+	sum(name: string, matches: (labels: Labels) => boolean = () => true): number | null {
 		const samples = this.#samples.get(name);
 		if (samples === undefined) return null;
-		return samples.reduce((sum, { labels, value }) => (fits(labels) ? sum + value : sum), 0);
+		return samples.reduce((sum, { labels, value }) => (matches(labels) ? sum + value : sum), 0);
 	}
 
-	/** How many samples fit. */
-	count(name: string, fits: (labels: Labels) => boolean): number {
-		return (this.#samples.get(name) ?? []).filter(({ labels }) => fits(labels)).length;
+	/** Returns the number of matching samples. */
+	count(name: string, matches: (labels: Labels) => boolean): number {
+		return (this.#samples.get(name) ?? []).filter(({ labels }) => matches(labels)).length;
 	}
 
-	/** The values of a label, in the order of the scrape. */
+	/** Returns the values of a label, in the order of the scrape. */
 	names(name: string, label: string): string[] {
 		return [...new Set((this.#samples.get(name) ?? []).map(({ labels }) => labels[label] ?? ""))];
 	}
 
-	/** A histogram over all labels: how many lie at or below each bound, rising. */
-	buckets(name: string): { readonly bound: number; readonly below: number }[] {
+	/** Returns a histogram over all labels: for each bound, in rising order, the count at or below it. */
+	buckets(name: string): { readonly bound: number; readonly cumulative: number }[] {
 		const sums = new Map<number, number>();
 		for (const { labels, value } of this.#samples.get(`${name}_bucket`) ?? []) {
 			const bound = labels.le === "+Inf" ? Number.POSITIVE_INFINITY : Number(labels.le);
 			sums.set(bound, (sums.get(bound) ?? 0) + value);
 		}
-		return [...sums].map(([bound, below]) => ({ bound, below })).sort((a, b) => a.bound - b.bound);
+		return [...sums].map(([bound, cumulative]) => ({ bound, cumulative })).sort((a, b) => a.bound - b.bound);
 	}
 }
 
@@ -67,47 +67,49 @@ function labelsOf(text: string): Labels {
 	return Object.fromEntries([...text.matchAll(LABEL)].map(([, name = "", value = ""]) => [name, unescaped(value)]));
 }
 
-/** What happened between two scrapes of one server, or since it was started. */
+/** The changes between two scrapes of one server, or since its start. */
 export class Span {
-	readonly now: Scrape;
-	readonly #before: Scrape | null;
+	readonly latest: Scrape;
+	readonly #previous: Scrape | null;
 	readonly seconds: number;
 
 	constructor(now: Scrape, before: Scrape | null) {
 		const startedAt = (scrape: Scrape) => scrape.sum("process_start_time_seconds");
-		this.now = now;
-		// Another start counts from nothing again.
-		this.#before = before !== null && startedAt(before) === startedAt(now) ? before : null;
-		const sinceMs = this.#before?.atMs ?? (startedAt(now) ?? 0) * 1_000;
+		this.latest = now;
+		// After a restart the counters begin again at 0.
+		this.#previous = before !== null && startedAt(before) === startedAt(now) ? before : null;
+		const sinceMs = this.#previous?.atMs ?? (startedAt(now) ?? 0) * 1_000;
 		this.seconds = Math.max((now.atMs - sinceMs) / 1_000, 0.001);
 	}
 
 	get sinceStart(): boolean {
-		return this.#before === null;
+		return this.#previous === null;
 	}
 
-	/** How much a counter grew; null where the server does not tell it. */
-	grown(name: string, fits?: (labels: Labels) => boolean): number | null {
-		const now = this.now.sum(name, fits);
-		return now === null ? null : now - (this.#before?.sum(name, fits) ?? 0);
+	/** Returns the growth of a counter; null if the server does not report it. */
+	increase(name: string, matches?: (labels: Labels) => boolean): number | null {
+		const now = this.latest.sum(name, matches);
+		return now === null ? null : now - (this.#previous?.sum(name, matches) ?? 0);
 	}
 
-	perSecond(name: string, fits?: (labels: Labels) => boolean): number | null {
-		const grown = this.grown(name, fits);
+	perSecond(name: string, matches?: (labels: Labels) => boolean): number | null {
+		const grown = this.increase(name, matches);
 		return grown === null ? null : grown / this.seconds;
 	}
 
-	/** Seconds that this share of the cases took at most, between two bounds of a histogram; null where there was none. */
+	/** Returns the quantile in seconds, interpolated between two bounds of a histogram; null if there was no case. */
 	quantile(name: string, share: number): number | null {
-		const before = new Map(this.#before?.buckets(name).map(({ bound, below }) => [bound, below]));
-		const buckets = this.now.buckets(name).map(({ bound, below }) => ({ bound, below: below - (before.get(bound) ?? 0) }));
-		const all = buckets.at(-1)?.below ?? 0;
+		const before = new Map(this.#previous?.buckets(name).map(({ bound, cumulative }) => [bound, cumulative]));
+		const buckets = this.latest
+			.buckets(name)
+			.map(({ bound, cumulative }) => ({ bound, cumulative: cumulative - (before.get(bound) ?? 0) }));
+		const all = buckets.at(-1)?.cumulative ?? 0;
 		if (all <= 0) return null;
 		const wanted = share * all;
-		const index = buckets.findIndex(({ below }) => below >= wanted);
-		const { bound = 0, below = 0 } = buckets[index] ?? {};
-		const { bound: from, below: under } = buckets[index - 1] ?? { bound: 0, below: 0 };
+		const index = buckets.findIndex(({ cumulative }) => cumulative >= wanted);
+		const { bound = 0, cumulative = 0 } = buckets[index] ?? {};
+		const { bound: from, cumulative: under } = buckets[index - 1] ?? { bound: 0, cumulative: 0 };
 		if (bound === Number.POSITIVE_INFINITY) return from;
-		return from + ((bound - from) * (wanted - under)) / Math.max(below - under, 1);
+		return from + ((bound - from) * (wanted - under)) / Math.max(cumulative - under, 1);
 	}
 }

@@ -1,4 +1,4 @@
-/** What `turnpike top` shows of one span of time, in as many columns and rows as there are. */
+/** Renders one span of time for `turnpike top` in the given columns and rows. */
 import type { Labels, Span } from "./scrape.ts";
 
 export interface Size {
@@ -6,37 +6,37 @@ export interface Size {
 	readonly rows: number;
 }
 
-/** Lines for a screen: none longer than it is wide, and no more than it is high. */
+/** Returns lines that fit the screen's width and height. */
 export function viewOf(span: Span, address: string, { columns, rows }: Size): string[] {
 	const fixed = [...head(span, address), "", ...figures(span), ""];
 	const tables = [upstreamTable(span), chainTable(span), engineTable(span)].filter((table) => table.length > 1);
 	const lines = [...fixed, ...shared(tables, rows - fixed.length)];
-	return lines.slice(0, rows).map((line) => cut(line.trimEnd(), columns));
+	return lines.slice(0, rows).map((line) => truncated(line.trimEnd(), columns));
 }
 
 function head(span: Span, address: string): string[] {
-	const { now } = span;
-	const [version = ""] = now.names("turnpike_build_info", "version");
-	const startedAt = now.sum("process_start_time_seconds");
-	const up = startedAt === null ? "" : `  up ${duration(now.atMs / 1_000 - startedAt)}`;
+	const { latest } = span;
+	const [version = ""] = latest.names("turnpike_build_info", "version");
+	const startedAt = latest.sum("process_start_time_seconds");
+	const uptime = startedAt === null ? "" : `  up ${duration(latest.atMs / 1_000 - startedAt)}`;
 	const window = span.sinceStart ? "since its start" : `the last ${duration(span.seconds)}`;
-	return [`turnpike ${version}  ${address}${up}`, `${new Date(now.atMs).toISOString().slice(11, 19)} UTC, ${window}`];
+	return [`turnpike ${version}  ${address}${uptime}`, `${new Date(latest.atMs).toISOString().slice(11, 19)} UTC, ${window}`];
 }
 
-const status = (wanted: string) => (labels: Labels) => labels.status?.[0] === wanted;
-const unit = (wanted: string) => (labels: Labels) => labels.unit === wanted;
-const direction = (wanted: string) => (labels: Labels) => labels.direction === wanted;
+const status = (value: string) => (labels: Labels) => labels.status?.[0] === value;
+const unit = (value: string) => (labels: Labels) => labels.unit === value;
+const direction = (value: string) => (labels: Labels) => labels.direction === value;
 
 function figures(span: Span): string[] {
-	const { now } = span;
+	const { latest } = span;
 	const rate = (name: string, fits?: (labels: Labels) => boolean) => decimal(span.perSecond(name, fits));
-	const spent = (kind: string) => money(span.grown("turnpike_spend_usd_total", unit(kind)));
-	const at = (share: number) => milliseconds(span.quantile("turnpike_request_seconds", share));
-	const written = now.sum("turnpike_journal_written_seq");
-	const applied = now.sum("turnpike_journal_applied_seq");
+	const spent = (kind: string) => money(span.increase("turnpike_spend_usd_total", unit(kind)));
+	const quantile = (share: number) => milliseconds(span.quantile("turnpike_request_seconds", share));
+	const written = latest.sum("turnpike_journal_written_seq");
+	const applied = latest.sum("turnpike_journal_applied_seq");
 	const behind = written === null || applied === null ? null : written - applied;
-	const noRoom = now.names("turnpike_node_no_room", "reason");
-	const takesWork = now.sum("turnpike_node_takes_work") === 0 ? `  NO NEW WORK: ${noRoom.join(", ")}` : "";
+	const noRoom = latest.names("turnpike_node_no_room", "reason");
+	const takesWork = latest.sum("turnpike_node_takes_work") === 0 ? `  NO NEW WORK: ${noRoom.join(", ")}` : "";
 	const failed = (first: string) => rate("turnpike_requests_total", status(first));
 	return [
 		row(
@@ -44,9 +44,9 @@ function figures(span: Span): string[] {
 			`${rate("turnpike_requests_total")}/s`,
 			`refused ${failed("4")}/s`,
 			`failed ${failed("5")}/s`,
-			`running ${whole(now.sum("turnpike_requests_running"))}`,
+			`running ${whole(latest.sum("turnpike_requests_running"))}`,
 		),
-		row("latency", `p50 ${at(0.5)}`, `p95 ${at(0.95)}`, `p99 ${at(0.99)}`),
+		row("latency", `p50 ${quantile(0.5)}`, `p95 ${quantile(0.95)}`, `p99 ${quantile(0.99)}`),
 		row(
 			"tokens",
 			`in ${rate("turnpike_tokens_total", direction("prompt"))}/s`,
@@ -55,49 +55,49 @@ function figures(span: Span): string[] {
 		row("spend", `${spent("usd")} USD`, `${spent("diem")} diem`, `overrun ${spent("overrun")}`),
 		row(
 			"books",
-			`holds ${whole(now.sum("turnpike_holds_open"))}`,
+			`holds ${whole(latest.sum("turnpike_holds_open"))}`,
 			`behind ${whole(behind)}`,
-			`journal ${bytes(now.sum("turnpike_journal_backlog_bytes"))}${takesWork}`,
+			`journal ${bytes(latest.sum("turnpike_journal_backlog_bytes"))}${takesWork}`,
 		),
 		row(
 			"process",
-			`memory ${bytes(now.sum("process_resident_memory_bytes"))}`,
+			`memory ${bytes(latest.sum("process_resident_memory_bytes"))}`,
 			`cpu ${percent(span.perSecond("process_cpu_seconds_total"))}`,
-			`bodies ${bytes(now.sum("turnpike_body_memory_bytes"))}`,
+			`bodies ${bytes(latest.sum("turnpike_body_memory_bytes"))}`,
 		),
 	];
 }
 
 function upstreamTable(span: Span): string[][] {
-	const { now } = span;
-	const rows = now.names("turnpike_upstream_up", "upstream").map((name) => {
+	const { latest } = span;
+	const rows = latest.names("turnpike_upstream_up", "upstream").map((name) => {
 		const its = (labels: Labels) => labels.upstream === name;
 		const calls = span.perSecond("turnpike_upstream_calls_total", its);
-		const bad = span.perSecond(
+		const failuresPerSecond = span.perSecond(
 			"turnpike_upstream_calls_total",
 			(labels) => its(labels) && labels.outcome !== "good" && labels.outcome !== "left",
 		);
 		return [
 			name,
 			stateOf(span, "turnpike_upstream_up", its),
-			whole(now.sum("turnpike_upstream_running", its)),
+			whole(latest.sum("turnpike_upstream_running", its)),
 			decimal(calls),
-			decimal(bad),
+			decimal(failuresPerSecond),
 		];
 	});
 	return [["UPSTREAM", "STATE", "RUNNING", "CALLS/S", "FAULTS/S"], ...rows];
 }
 
 function chainTable(span: Span): string[][] {
-	const { now } = span;
-	const rows = now.names("turnpike_rpc_upstream_up", "network").flatMap((network) =>
-		now.names("turnpike_rpc_upstream_up", "upstream").flatMap((name) => {
+	const { latest } = span;
+	const rows = latest.names("turnpike_rpc_upstream_up", "network").flatMap((network) =>
+		latest.names("turnpike_rpc_upstream_up", "upstream").flatMap((name) => {
 			const its = (labels: Labels) => labels.network === network && labels.upstream === name;
-			// Names are of a network: another one may have others.
-			if (now.count("turnpike_rpc_upstream_up", its) === 0) return [];
-			const head = now.sum("turnpike_rpc_upstream_head", its);
-			const lag = now.sum("turnpike_rpc_upstream_lag_blocks", its);
-			const running = now.sum("turnpike_rpc_upstream_running", its);
+			// Upstream names are unique only within a network.
+			if (latest.count("turnpike_rpc_upstream_up", its) === 0) return [];
+			const head = latest.sum("turnpike_rpc_upstream_head", its);
+			const lag = latest.sum("turnpike_rpc_upstream_lag_blocks", its);
+			const running = latest.sum("turnpike_rpc_upstream_running", its);
 			return [[`${network} ${name}`, stateOf(span, "turnpike_rpc_upstream_up", its), whole(running), whole(head), whole(lag)]];
 		}),
 	);
@@ -105,33 +105,34 @@ function chainTable(span: Span): string[][] {
 }
 
 function engineTable(span: Span): string[][] {
-	const { now } = span;
-	const rows = now.names("turnpike_engine_processes", "engine").map((engine) => {
+	const { latest } = span;
+	const rows = latest.names("turnpike_engine_processes", "engine").map((engine) => {
 		const its = (labels: Labels) => labels.engine === engine;
-		const ready = now.sum("turnpike_engine_processes", (labels) => its(labels) && labels.state === "ready");
-		const [working, waiting] = ["working", "waiting"].map((kind) => whole(now.sum(`turnpike_engine_jobs_${kind}`, its)));
-		return [engine, whole(ready), working ?? "-", waiting ?? "-", bytes(now.sum("turnpike_engine_resident_bytes", its))];
+		const ready = latest.sum("turnpike_engine_processes", (labels) => its(labels) && labels.state === "ready");
+		const [working, waiting] = ["working", "waiting"].map((kind) => whole(latest.sum(`turnpike_engine_jobs_${kind}`, its)));
+		return [engine, whole(ready), working ?? "-", waiting ?? "-", bytes(latest.sum("turnpike_engine_resident_bytes", its))];
 	});
 	return [["ENGINE", "READY", "WORKING", "WAITING", "MEMORY"], ...rows];
 }
 
-const stateOf = ({ now }: Span, name: string, its: (labels: Labels) => boolean) => (now.sum(name, its) === 0 ? "OUT" : "up");
+const stateOf = ({ latest }: Span, name: string, its: (labels: Labels) => boolean) =>
+	latest.sum(name, its) === 0 ? "OUT" : "up";
 
-/** Tables under each other; each gets its part of the rows, and says how much of it is not shown. */
+/** Stacks the tables; each gets its part of the rows, and reports how many rows are hidden. */
 function shared(tables: readonly string[][][], rows: number): string[] {
-	let left = rows;
+	let remainingRows = rows;
 	return tables.flatMap((table, index) => {
-		// A line of its own between two tables.
-		const part = Math.max(2, Math.floor(left / (tables.length - index)) - 1);
+		// One row separates two tables.
+		const part = Math.max(2, Math.floor(remainingRows / (tables.length - index)) - 1);
 		const shown = table.length <= part ? table : table.slice(0, part - 1);
 		const more = table.length - shown.length;
 		const lines = [...aligned(shown), ...(more > 0 ? [`... ${more} more`] : []), ""];
-		left -= lines.length;
+		remainingRows -= lines.length;
 		return lines;
 	});
 }
 
-/** The first column to the left, numbers to the right. */
+/** Aligns the first column to the left and numbers to the right. */
 function aligned(table: readonly string[][]): string[] {
 	const first = Math.max(28, ...table.map(([name = ""]) => name.length));
 	return table.map(
@@ -141,7 +142,8 @@ function aligned(table: readonly string[][]): string[] {
 }
 
 const row = (name: string, ...cells: string[]) => `${name.padEnd(10)}${cells.map((cell) => cell.padEnd(17)).join("")}`;
-const cut = (line: string, columns: number) => (line.length > columns ? `${line.slice(0, Math.max(columns - 1, 0))}…` : line);
+const truncated = (line: string, columns: number) =>
+	line.length > columns ? `${line.slice(0, Math.max(columns - 1, 0))}…` : line;
 
 const UNKNOWN = "-";
 const whole = (value: number | null) => (value === null ? UNKNOWN : String(Math.round(value)));

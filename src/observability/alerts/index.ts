@@ -1,6 +1,7 @@
 /**
- * Alerts to a webhook (docs/observing.md): looks at the rules of `alerts` now and then, tells of what begins to stand and
- * of what has ended. Of several nodes one tells, since what stands is in the store; a notice is told until it is taken.
+ * Sends alerts to a webhook (docs/observing.md): evaluates the rules of `alerts` periodically, and reports alerts that fire and
+ * that clear. Of several nodes one reports, because the store holds the alerts that fire. A notice is sent until it is
+ * accepted.
  */
 
 import type { Config } from "../../config/index.ts";
@@ -19,7 +20,7 @@ import { Webhook, type WebhookOptions } from "./webhook.ts";
 export interface AlertsDeps {
 	readonly config: () => Pick<Config, "alerts">;
 	readonly store: Pick<StorePort, "admin" | "node">;
-	/** Where the books are read beside the server: a data folder, or the address of a database. */
+	/** The data folder or database address at which the store is read while the server runs. */
 	readonly place: string;
 	readonly journal: Pick<Journal, "workRefusal">;
 	readonly upstreams: () => readonly UpstreamStatus[];
@@ -30,23 +31,23 @@ export interface AlertsDeps {
 	readonly waitsMs?: WebhookOptions["waitsMs"];
 }
 
-const NOTHING_ASKED = { low: [], near: [], spentToday: null };
-const FIRST_LOOK_MS = 5_000;
-/** An alert whose node has missed so many looks is another's. */
-const STALE_LOOKS = 4;
+const NO_STANDINGS = { low: [], near: [], spentToday: null };
+const FIRST_EVALUATION_MS = 5_000;
+/** If the node of an alert misses this many evaluations, another node takes the alert over. */
+const STALE_EVALUATIONS = 4;
 
 export class Alerts {
 	readonly #deps: AlertsDeps;
 	readonly #webhook: Webhook;
 	readonly #reader: StoreReader;
-	/** By name: what was said of it when it was last seen. */
+	/** The last reported text of each alert, by name. */
 	#texts = new Map<string, string>();
 	#cancel: () => void;
-	#booksAtMs = Number.NEGATIVE_INFINITY;
-	#books: AlertInputs["books"] = null;
-	#mine = 0;
-	/** What was told while the store was away. */
-	#alone: { readonly name: string; readonly sinceMs: number } | null = null;
+	#lastAuditAtMs = Number.NEGATIVE_INFINITY;
+	#lastAudit: AlertInputs["books"] = null;
+	#firingCount = 0;
+	/** The alert that this node reported while the store was unreachable. */
+	#reportedWithoutStore: { readonly name: string; readonly sinceMs: number } | null = null;
 	#stopped = false;
 
 	constructor(deps: AlertsDeps) {
@@ -59,16 +60,16 @@ export class Alerts {
 			wallMs: () => clock.wallMs(),
 			timers,
 			log,
-			onDelivered: (notice) => this.#taken(notice),
+			onDelivered: (notice) => this.#recordDelivery(notice),
 			...(waitsMs === undefined ? {} : { waitsMs }),
 		});
-		this.#cancel = timers.after(Math.min(FIRST_LOOK_MS, config().alerts.everyMs), () => void this.#round());
+		this.#cancel = timers.after(Math.min(FIRST_EVALUATION_MS, config().alerts.everyMs), () => void this.#runOnce());
 	}
 
-	/** For /metrics. */
+	/** Returns the counts for /metrics. */
 	counts() {
 		const { sent, failed, waiting } = this.#webhook;
-		return { firing: this.#mine, waiting, sent, failed };
+		return { firing: this.#firingCount, waiting, sent, failed };
 	}
 
 	stop(): void {
@@ -78,61 +79,63 @@ export class Alerts {
 		this.#reader.close();
 	}
 
-	async #round(): Promise<void> {
+	async #runOnce(): Promise<void> {
 		const { config, timers, log } = this.#deps;
 		const { url, secret, everyMs } = config().alerts;
 		try {
-			if (url !== undefined && secret !== undefined) await this.#look();
+			if (url !== undefined && secret !== undefined) await this.#evaluate();
 		} catch (error) {
 			if (!this.#stopped)
 				log.warn({ cause: (error as Error).message }, "the rules of alerts could not be looked at; they are again soon");
 		}
-		if (!this.#stopped) this.#cancel = timers.after(everyMs, () => void this.#round());
+		if (!this.#stopped) this.#cancel = timers.after(everyMs, () => void this.#runOnce());
 	}
 
-	async #look(): Promise<void> {
+	async #evaluate(): Promise<void> {
 		const { config, store, clock } = this.#deps;
 		const { alerts } = config();
 		const owner = store.node.id;
-		const seen = await this.#see(alerts);
-		const { rules, standing } = evaluateRules(alerts, seen);
-		this.#texts = new Map(standing.map((each) => [alertName(each), each.text]));
-		const noted = await store
+		const inputs = await this.#readInputs(alerts);
+		const { rules, standing } = evaluateRules(alerts, inputs);
+		this.#texts = new Map(standing.map((alert) => [alertName(alert), alert.text]));
+		const changes = await store
 			.admin("lookAtAlerts", {
 				owner,
-				// What was told without the store is not told again with it.
-				standing: [...this.#texts.keys()].filter((name) => this.#alone === null || alertNameParts(name).rule !== "journal"),
+				// An alert that was reported without the store is not reported again with it.
+				standing: [...this.#texts.keys()].filter(
+					(name) => this.#reportedWithoutStore === null || alertNameParts(name).rule !== "journal",
+				),
 				rules,
 				nowMs: clock.wallMs(),
-				staleMs: alerts.everyMs * STALE_LOOKS,
+				staleMs: alerts.everyMs * STALE_EVALUATIONS,
 			})
 			.catch((error: unknown) => {
-				this.#tellAlone();
+				this.#sendWithoutStore();
 				throw error;
 			});
-		this.#endAlone();
-		const { raised, ended, mine } = noted;
-		this.#mine = mine;
+		this.#clearWithoutStore();
+		const { raised, ended, mine } = changes;
+		this.#firingCount = mine;
 		if (this.#stopped) return;
-		for (const { name, sinceMs } of raised) this.#tell("raised", name, sinceMs, this.#texts.get(name) ?? "It stands");
-		for (const { name, sinceMs } of ended) this.#tell("ended", name, sinceMs, "It has ended");
+		for (const { name, sinceMs } of raised) this.#send("raised", name, sinceMs, this.#texts.get(name) ?? "It stands");
+		for (const { name, sinceMs } of ended) this.#send("ended", name, sinceMs, "It has ended");
 	}
 
-	/** The store is away, and the node takes no work: nobody else can know of it. */
-	#tellAlone(): void {
-		const name = [...this.#texts.keys()].find((each) => alertNameParts(each).rule === "journal");
-		if (name === undefined || this.#alone !== null) return;
-		this.#alone = { name, sinceMs: this.#deps.clock.wallMs() };
-		this.#tell("raised", name, this.#alone.sinceMs, this.#texts.get(name) ?? "");
+	/** Reports the journal alert without the store: this node takes no work, and no other node can know of it. */
+	#sendWithoutStore(): void {
+		const name = [...this.#texts.keys()].find((alert) => alertNameParts(alert).rule === "journal");
+		if (name === undefined || this.#reportedWithoutStore !== null) return;
+		this.#reportedWithoutStore = { name, sinceMs: this.#deps.clock.wallMs() };
+		this.#send("raised", name, this.#reportedWithoutStore.sinceMs, this.#texts.get(name) ?? "");
 	}
 
-	#endAlone(): void {
-		if (this.#alone === null || this.#texts.has(this.#alone.name)) return;
-		this.#tell("ended", this.#alone.name, this.#alone.sinceMs, "It has ended");
-		this.#alone = null;
+	#clearWithoutStore(): void {
+		if (this.#reportedWithoutStore === null || this.#texts.has(this.#reportedWithoutStore.name)) return;
+		this.#send("ended", this.#reportedWithoutStore.name, this.#reportedWithoutStore.sinceMs, "It has ended");
+		this.#reportedWithoutStore = null;
 	}
 
-	async #see(alerts: Config["alerts"]): Promise<AlertInputs> {
+	async #readInputs(alerts: Config["alerts"]): Promise<AlertInputs> {
 		const { store, journal, upstreams, networks, clock } = this.#deps;
 		const { balanceBelowUsd, keyLimitShare, dailySpendUsd } = alerts;
 		const question = {
@@ -140,9 +143,9 @@ export class Alerts {
 			keyShare: keyLimitShare ?? null,
 			spend: dailySpendUsd !== undefined,
 		};
-		const asked = question.balanceBelow !== null || question.keyShare !== null || question.spend;
-		// Where the store cannot be read the rest is looked at all the same.
-		const standings = asked ? await this.#reader.read("standings", question).catch(() => null) : NOTHING_ASKED;
+		const needsStandings = question.balanceBelow !== null || question.keyShare !== null || question.spend;
+		// If the store cannot be read, the other rules are still evaluated.
+		const standings = needsStandings ? await this.#reader.read("standings", question).catch(() => null) : NO_STANDINGS;
 		return {
 			node: store.node.id,
 			day: new Date(clock.wallMs()).toISOString().slice(0, 10),
@@ -150,22 +153,22 @@ export class Alerts {
 			networks: networks(),
 			workRefusal: journal.workRefusal(),
 			standings,
-			books: await this.#proveBooks(alerts.booksEveryMs),
+			books: await this.#auditIfDue(alerts.booksEveryMs),
 		};
 	}
 
-	/** The last proof; made anew where it is old. */
-	async #proveBooks(everyMs: number): Promise<AlertInputs["books"]> {
+	/** Returns the last audit result, and runs a new audit if it is too old. */
+	async #auditIfDue(everyMs: number): Promise<AlertInputs["books"]> {
 		const { clock } = this.#deps;
 		if (everyMs === 0) return null;
-		if (clock.monotonicMs() - this.#booksAtMs < everyMs) return this.#books;
-		this.#booksAtMs = clock.monotonicMs();
+		if (clock.monotonicMs() - this.#lastAuditAtMs < everyMs) return this.#lastAudit;
+		this.#lastAuditAtMs = clock.monotonicMs();
 		const report = await this.#reader.read("audit", null).catch(() => null);
-		if (report !== null) this.#books = { ok: report.ok, findings: report.findings.length };
-		return this.#books;
+		if (report !== null) this.#lastAudit = { ok: report.ok, findings: report.findings.length };
+		return this.#lastAudit;
 	}
 
-	#tell(state: Notice["state"], name: string, sinceMs: number, text: string): void {
+	#send(state: Notice["state"], name: string, sinceMs: number, text: string): void {
 		this.#webhook.send({
 			id: `${state}-${sinceMs}-${Buffer.from(name).toString("base64url")}`,
 			state,
@@ -176,12 +179,12 @@ export class Alerts {
 		});
 	}
 
-	async #taken({ state, rule, subject }: Notice): Promise<void> {
+	async #recordDelivery({ state, rule, subject }: Notice): Promise<void> {
 		if (state !== "raised") return;
 		try {
 			await this.#deps.store.admin("alertTold", { name: alertName({ rule, subject }) });
 		} catch (error) {
-			// It is told once more, under the same id.
+			// The notice is sent once more, with the same id.
 			this.#deps.log.warn({ cause: (error as Error).message }, "that an alert was told could not be noted");
 		}
 	}

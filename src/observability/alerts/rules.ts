@@ -6,7 +6,7 @@ import type { UpstreamStatus } from "../../upstreams/index.ts";
 import type { RpcNetworkStatus } from "../../upstreams/rpc/upstreams.ts";
 import type { FiringAlert, Rule } from "./notice.ts";
 
-/** What the rules look at: what was asked and answered; null where it was not asked, or could not be. */
+/** The inputs of the rules; null if a value was not queried or could not be read. */
 export interface AlertInputs {
 	readonly node: string;
 	/** UTC day, YYYY-MM-DD. */
@@ -18,16 +18,16 @@ export interface AlertInputs {
 	readonly books: { readonly ok: boolean; readonly findings: number } | null;
 }
 
-/** What stands by the rules that are switched on, and which of them could be looked at. */
+/** Returns the alerts that fire by the enabled rules, and the rules that could be evaluated. */
 export function evaluateRules(
 	alerts: Config["alerts"],
-	seen: AlertInputs,
+	inputs: AlertInputs,
 ): { readonly rules: readonly Rule[]; readonly standing: readonly FiringAlert[] } {
 	const rules: Rule[] = [];
 	const standing: FiringAlert[] = [];
-	const { standings } = seen;
+	const { standings } = inputs;
 	if (standings !== null) {
-		// A rule that is switched off stands no more.
+		// The alerts of a disabled rule clear.
 		rules.push("balance", "key-limit", "daily-spend");
 		for (const { accountId, name, usd } of standings.low)
 			standing.push({
@@ -45,39 +45,39 @@ export function evaluateRules(
 		if (most !== undefined && standings.spentToday !== null && standings.spentToday > most * NANO_PER_USD)
 			standing.push({
 				rule: "daily-spend",
-				subject: seen.day,
-				text: `All accounts together spent ${usdText(standings.spentToday)} USD on ${seen.day}, more than ${most}`,
+				subject: inputs.day,
+				text: `All accounts together spent ${usdText(standings.spentToday)} USD on ${inputs.day}, more than ${most}`,
 			});
 	}
 	rules.push("upstream", "network", "journal");
 	if (alerts.upstreams) {
-		for (const { name, state, lastFault, accountRefusal } of seen.upstreams) {
+		for (const { name, state, lastFault, accountRefusal } of inputs.upstreams) {
 			if (accountRefusal !== null)
 				standing.push({
 					rule: "upstream",
 					subject: name,
-					text: `The upstream ${name} refuses this service's account: check its key, credit and quota${after(accountRefusal)}`,
+					text: `The upstream ${name} refuses this service's account: check its key, credit and quota${detail(accountRefusal)}`,
 				});
 			else if (state === "out")
-				standing.push({ rule: "upstream", subject: name, text: `The upstream ${name} is out${after(lastFault)}` });
+				standing.push({ rule: "upstream", subject: name, text: `The upstream ${name} is out${detail(lastFault)}` });
 		}
-		for (const { network, online, upstreams } of seen.networks)
+		for (const { network, online, upstreams } of inputs.networks)
 			if (!online && upstreams.some(({ chain }) => chain !== "unknown"))
 				standing.push({ rule: "network", subject: network, text: `No upstream of ${network} can be used` });
 	}
-	if (alerts.journal && seen.workRefusal !== null && seen.workRefusal.reason !== "closing")
+	if (alerts.journal && inputs.workRefusal !== null && inputs.workRefusal.reason !== "closing")
 		standing.push({
 			rule: "journal",
-			subject: seen.node,
-			text: `The node takes no new paid requests: ${seen.workRefusal.message}`,
+			subject: inputs.node,
+			text: `The node takes no new paid requests: ${inputs.workRefusal.message}`,
 		});
-	if (seen.books !== null) {
+	if (inputs.books !== null) {
 		rules.push("books");
-		if (!seen.books.ok)
+		if (!inputs.books.ok)
 			standing.push({
 				rule: "books",
 				subject: "store",
-				text: `The books do not balance: ${seen.books.findings} findings; turnpike audit lists them`,
+				text: `The books do not balance: ${inputs.books.findings} findings; turnpike audit lists them`,
 			});
 	}
 	return { rules, standing };
@@ -87,6 +87,6 @@ function usdText(nano: number): string {
 	return (nano / NANO_PER_USD).toFixed(2);
 }
 
-function after(fault: string | null): string {
+function detail(fault: string | null): string {
 	return fault === null ? "" : `: ${fault.slice(0, 200)}`;
 }

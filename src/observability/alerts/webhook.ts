@@ -9,9 +9,9 @@ export interface WebhookOptions {
 	readonly wallMs: () => number;
 	readonly timers: Timers;
 	readonly log: Log;
-	/** Called when the webhook has taken it. Until it resolves the same notice is not queued again. */
+	/** Called when the webhook has accepted the notice. Until it resolves, the same notice is not queued again. */
 	readonly onDelivered: (notice: Notice) => Promise<void>;
-	/** Waits between tries; default: up to five minutes, eight tries in all. */
+	/** Waits between attempts; default: up to five minutes, eight attempts in all. */
 	readonly waitsMs?: readonly number[];
 }
 
@@ -19,7 +19,7 @@ const MAX_WAITING = 200;
 const SEND_MS = 10_000;
 const WAITS_MS = [1_000, 5_000, 15_000, 60_000, 120_000, 300_000, 300_000] as const;
 
-/** Posts notices one after the other, each signed; what the other side does not take is tried again with growing waits. */
+/** Posts signed notices one after the other. A notice that the receiver rejects is retried with growing waits. */
 export class Webhook {
 	sent = 0;
 	failed = 0;
@@ -39,13 +39,13 @@ export class Webhook {
 		return this.#queue.length;
 	}
 
-	/** Queues it, unless the same one waits. False where too many wait: it is to be told another time. */
+	/** Queues a notice unless the same one is waiting. Returns false if the queue is full: the caller tries again later. */
 	send(notice: Notice): boolean {
 		if (this.#closed) return false;
 		if (this.#queue.some(({ id }) => id === notice.id)) return true;
 		if (this.#queue.length >= MAX_WAITING) return false;
 		this.#queue.push(notice);
-		if (!this.#busy) void this.#next();
+		if (!this.#busy) void this.#sendNext();
 		return true;
 	}
 
@@ -56,7 +56,7 @@ export class Webhook {
 		this.#queue.length = 0;
 	}
 
-	async #next(): Promise<void> {
+	async #sendNext(): Promise<void> {
 		const { waitsMs = WAITS_MS, timers, log, onDelivered } = this.#options;
 		const notice = this.#queue[0];
 		if (notice === undefined || this.#closed) return;
@@ -71,7 +71,7 @@ export class Webhook {
 			this.#busy = true;
 			this.#cancelWait = timers.after(waitMs, () => {
 				this.#busy = false;
-				void this.#next();
+				void this.#sendNext();
 			});
 			return;
 		}
@@ -82,10 +82,10 @@ export class Webhook {
 			this.failed++;
 			log.error({ rule: notice.rule, subject: notice.subject, cause: fault }, "an alert could not be delivered");
 		}
-		void this.#next();
+		void this.#sendNext();
 	}
 
-	/** null where it was taken; else why not. */
+	/** Returns null if the receiver accepted the notice, otherwise the reason. */
 	async #post(notice: Notice): Promise<string | null> {
 		const { url, secret, wallMs } = this.#options;
 		const [address, key] = [url(), secret()];

@@ -1,14 +1,14 @@
 /**
- * GET /metrics: what operators watch. Nothing is counted for it on the road of a request but plain numbers; a scrape reads
- * what the parts know. Labels come from bounded sets: endpoints, models of the catalog, upstreams and networks of the
- * configuration, codes of the error table.
+ * GET /metrics: what operators monitor. The request pipeline only increments plain numbers; a scrape reads them from the
+ * modules. Labels come from bounded sets: endpoints, models of the catalog, upstreams and networks of the configuration, codes
+ * of the error table.
  */
 import type { Metric } from "./metric.ts";
 import { BOOK_METRICS, ENGINE_METRICS, PROCESS_METRICS } from "./node-metrics.ts";
 import { REQUEST_METRICS } from "./request-metrics.ts";
 import { CHAIN_METRICS, UPSTREAM_METRICS } from "./upstream-metrics.ts";
 
-/** Every metric, in the order of the page. */
+/** All metrics, in the order of the page. */
 export const METRICS: readonly Metric[] = [
 	...REQUEST_METRICS,
 	...UPSTREAM_METRICS,

@@ -3,7 +3,7 @@ import { Histogram } from "../../telemetry/histogram.ts";
 const EVERY_MS = 500;
 const LAG_SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5] as const;
 
-/** How late timers run: the time for which the event loop could do nothing else. Begins with the first scrape. */
+/** Measures how late timers run, which is how long the event loop was blocked. It starts with the first scrape. */
 export class LoopLag {
 	readonly seconds = new Histogram(LAG_SECONDS);
 	#timer: ReturnType<typeof setInterval> | null = null;

@@ -5,15 +5,15 @@ export type MetricKind = "counter" | "gauge" | "histogram";
 
 export type Labels = Readonly<Record<string, string>>;
 
-/** One line of a scrape; a histogram's come from `Histogram` by `bucketsOf`. */
+/** One line of a scrape. `bucketsOf` makes the lines of a `Histogram`. */
 export interface Sample {
 	readonly labels?: Labels;
 	readonly value: number;
-	/** Where it is not the metric's own name: `_bucket`, `_sum`, `_count`. */
+	/** Set if it differs from the metric's own name: `_bucket`, `_sum`, `_count`. */
 	readonly metricName?: string;
 }
 
-/** What a scrape shows under one name: declared once, read from the parts when asked for. */
+/** The lines of a scrape under one name: declared once, read from the modules at each scrape. */
 export interface Metric {
 	readonly name: string;
 	readonly kind: MetricKind;
@@ -24,12 +24,12 @@ export interface Metric {
 
 type Read<T> = (deps: MetricsDeps) => T;
 
-/** A metric of one number. */
+/** Declares a metric of one number. */
 export function singleMetric(kind: "counter" | "gauge", name: string, help: string, value: Read<number>): Metric {
 	return { name, kind, help, labels: [], read: (deps) => [{ value: value(deps) }] };
 }
 
-/** A metric of a number for each of some things. */
+/** Declares a metric with one number for each label value. */
 export function labelledMetric(
 	kind: "counter" | "gauge",
 	name: string,
@@ -40,7 +40,7 @@ export function labelledMetric(
 	return { name, kind, help, labels, read };
 }
 
-/** A histogram for each of some things. */
+/** Declares a metric with one histogram for each label value. */
 export function histograms(
 	name: string,
 	help: string,
@@ -51,12 +51,12 @@ export function histograms(
 	return { name, kind: "histogram", help, labels, read: samples };
 }
 
-/** The lines of a histogram, cumulated as Prometheus reads them. */
+/** Returns the lines of a histogram, cumulated as Prometheus reads them. */
 function bucketsOf(name: string, labels: Labels, histogram: Histogram): Sample[] {
-	let below = 0;
+	let cumulative = 0;
 	const buckets = histogram.bounds.map((bound, index) => {
-		below += histogram.counts[index] ?? 0;
-		return { metricName: `${name}_bucket`, labels: { ...labels, le: String(bound) }, value: below };
+		cumulative += histogram.counts[index] ?? 0;
+		return { metricName: `${name}_bucket`, labels: { ...labels, le: String(bound) }, value: cumulative };
 	});
 	return [
 		...buckets,

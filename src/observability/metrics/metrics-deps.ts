@@ -7,9 +7,9 @@ import type { RpcCacheStats } from "../../upstreams/rpc/cache/cached-upstreams.t
 import type { RpcNetworkStatus } from "../../upstreams/rpc/upstreams.ts";
 import type { LoopLag } from "./loop-lag.ts";
 
-/** What is counted anyway, read at each scrape. */
+/** Counts that the modules keep anyway, read at each scrape. */
 export interface MetricsDeps {
-	/** `metrics.token`: who has it may read from anywhere; without one only this machine may. */
+	/** `metrics.token`: a caller who presents it may read from anywhere; without a token only this machine may read. */
 	readonly token: () => string | undefined;
 	readonly version: string;
 	readonly counts: RequestCounts;
@@ -17,11 +17,11 @@ export interface MetricsDeps {
 	readonly bodyMemory: { readonly used: number; readonly limit: number };
 	readonly journal: Pick<Journal, "writtenSeq" | "appliedSeq" | "backlogBytes" | "syncSeconds" | "termLeftMs" | "workRefusal">;
 	readonly node: { readonly epoch: number };
-	/** How often the store ended this node's leases. */
+	/** Returns how often the store ended this node's leases. */
 	readonly leasesEnded: () => number;
 	readonly chainCache: () => RpcCacheStats;
 	readonly chains: () => readonly RpcNetworkStatus[];
-	/** The newest final block of a network; null: not known. */
+	/** Returns the newest final block of a network; null if it is not known. */
 	readonly finalBlock: (network: string) => number | null;
 	readonly upstreams: () => readonly UpstreamStatus[];
 	readonly upstreamCounts: () => ReadonlyMap<string, CallCounts>;

@@ -11,7 +11,7 @@ interface Page {
 
 type Format = "prometheus" | "openmetrics";
 
-/** GET /metrics. The library is loaded by the first scrape. Answers 403 to whoever may not read it. */
+/** Serves GET /metrics. The first scrape loads the library. Callers without permission get 403. */
 export class MetricsPage {
 	readonly #deps: MetricsDeps;
 	readonly #metrics: readonly Metric[];
@@ -42,42 +42,42 @@ export class MetricsPage {
 	#mayRead(request: Request, address: string): boolean {
 		const token = this.#deps.token();
 		if (token === undefined) return isLoopback(address);
-		const [given, wanted] = [Buffer.from(credential(request)), Buffer.from(`Bearer ${token}`)];
-		return given.length === wanted.length && timingSafeEqual(given, wanted);
+		const [presentedToken, requestedFormat] = [Buffer.from(credential(request)), Buffer.from(`Bearer ${token}`)];
+		return presentedToken.length === requestedFormat.length && timingSafeEqual(presentedToken, requestedFormat);
 	}
 }
 
-/** The scheme's word may be in any case (RFC 9110). */
+/** Returns the bearer token. The scheme may be in any letter case (RFC 9110). */
 function credential(request: Request): string {
 	return (request.headers.get("authorization") ?? "").replace(/^bearer(?= )/i, "Bearer");
 }
 
-/** OpenMetrics 1.0 where the reader names it, as Prometheus does. */
+/** Returns OpenMetrics 1.0 if the reader accepts it, as Prometheus does. */
 function formatFor(accept: string | null): Format {
 	return accept?.includes("application/openmetrics-text") ? "openmetrics" : "prometheus";
 }
 
-/** What the library would count itself is read from the parts instead: it only writes. */
+/** Renders the page. The library only formats; the counts come from the modules. */
 async function pageOf(format: Format, metrics: readonly Metric[], deps: MetricsDeps): Promise<Page> {
 	const { Counter, Gauge, Histogram, Registry } = await import("prom-client");
 	const kinds = { counter: Counter, gauge: Gauge, histogram: Histogram };
-	// OpenMetrics names a counter without the ending that its lines have.
-	const written = (name: string) => (format === "openmetrics" ? name.replace(/_total$/, "") : name);
-	const shown = metrics.map(({ name, help, kind, labels, read }) => {
-		const metric = new kinds[kind]({ name: written(name), help, labelNames: [...labels], registers: [] });
+	// OpenMetrics names a counter without the suffix that its lines have.
+	const metricName = (name: string) => (format === "openmetrics" ? name.replace(/_total$/, "") : name);
+	const libraryMetrics = metrics.map(({ name, help, kind, labels, read }) => {
+		const metric = new kinds[kind]({ name: metricName(name), help, labelNames: [...labels], registers: [] });
 		const described = metric.get();
 		const get = async () => ({ ...(await described), values: filled(await read(deps)) });
-		// Of a histogram the second one is asked for.
+		// The library calls `getForPromString` for a histogram.
 		return Object.assign(metric, { get, getForPromString: get });
 	});
 	if (format === "openmetrics") {
 		const registry = new Registry<OpenMetricsContentType>();
 		registry.setContentType(Registry.OPENMETRICS_CONTENT_TYPE);
-		for (const metric of shown) registry.registerMetric(metric);
+		for (const metric of libraryMetrics) registry.registerMetric(metric);
 		return registry;
 	}
 	const registry = new Registry();
-	for (const metric of shown) registry.registerMetric(metric);
+	for (const metric of libraryMetrics) registry.registerMetric(metric);
 	return registry;
 }
 

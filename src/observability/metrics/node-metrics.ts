@@ -15,8 +15,8 @@ export const BOOK_METRICS: readonly Metric[] = [
 		"1 for the reason why no new paid requests are taken",
 		["reason"],
 		({ journal }) => {
-			const full = journal.workRefusal();
-			return full === null ? [] : [{ labels: { reason: full.reason }, value: 1 }];
+			const refusal = journal.workRefusal();
+			return refusal === null ? [] : [{ labels: { reason: refusal.reason }, value: 1 }];
 		},
 	),
 	labelledMetric(

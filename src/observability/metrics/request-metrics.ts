@@ -53,13 +53,15 @@ export const REQUEST_METRICS: readonly Metric[] = [
 	),
 ];
 
-function eachEndpoint({ counts }: MetricsDeps, read: (of: EndpointCounts, endpoint: string) => Sample[]): Sample[] {
-	return [...counts.endpoints].flatMap(([endpoint, of]) => read(of, endpoint));
+function eachEndpoint({ counts }: MetricsDeps, read: (counts: EndpointCounts, endpoint: string) => Sample[]): Sample[] {
+	return [...counts.endpoints].flatMap(([endpoint, counts]) => read(counts, endpoint));
 }
 
 function eachModel(
 	deps: MetricsDeps,
-	read: (of: ModelCounts, labels: { readonly endpoint: string; readonly model: string }) => Sample[],
+	read: (counts: ModelCounts, labels: { readonly endpoint: string; readonly model: string }) => Sample[],
 ): Sample[] {
-	return eachEndpoint(deps, ({ models }, endpoint) => [...models].flatMap(([model, of]) => read(of, { endpoint, model })));
+	return eachEndpoint(deps, ({ models }, endpoint) =>
+		[...models].flatMap(([model, counts]) => read(counts, { endpoint, model })),
+	);
 }

@@ -14,7 +14,7 @@ export const UPSTREAM_METRICS: readonly Metric[] = [
 		deps
 			.upstreams()
 			.flatMap(({ name, state }) =>
-				STATES.map((each) => ({ labels: { upstream: name, state: each }, value: Number(state === each) })),
+				STATES.map((candidate) => ({ labels: { upstream: name, state: candidate }, value: Number(state === candidate) })),
 			),
 	),
 	labelledMetric("gauge", "turnpike_upstream_running", "Calls that the upstream runs now", ["upstream"], (deps) =>
@@ -105,9 +105,9 @@ export const CHAIN_METRICS: readonly Metric[] = [
 		MEMBER,
 		(deps) =>
 			deps.chains().flatMap(({ network, upstreams }) => {
-				const best = Math.max(...upstreams.map(({ reached }) => reached ?? -1));
+				const bestReached = Math.max(...upstreams.map(({ reached }) => reached ?? -1));
 				return upstreams.flatMap(({ name, reached }) =>
-					reached === null ? [] : [{ labels: { network, upstream: name }, value: best - reached }],
+					reached === null ? [] : [{ labels: { network, upstream: name }, value: bestReached - reached }],
 				);
 			}),
 	),

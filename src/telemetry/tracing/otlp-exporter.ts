@@ -1,6 +1,6 @@
 import type { Log } from "../log.ts";
 
-/** A span as OTLP has it in JSON (opentelemetry-proto, trace/v1): ids in hex, times in nanoseconds as text. */
+/** A span in OTLP's JSON (opentelemetry-proto, trace/v1): ids in hex, times in nanoseconds as text. */
 export interface OtlpSpan {
 	readonly traceId: string;
 	readonly spanId: string;
@@ -32,7 +32,7 @@ export interface ExporterOptions {
 	readonly version: string;
 	readonly log: Log;
 	readonly fetch?: typeof fetch;
-	/** Longest wait of a span; default 2 s. */
+	/** The longest time that a span waits; default 2 s. */
 	readonly flushMs?: number;
 }
 
@@ -42,8 +42,8 @@ const SEND_MS = 10_000;
 const QUIET_MS = 60_000;
 
 /**
- * Sends spans to a collector in batches, one at a time. What cannot be sent is tried once more
- * and then let go: a collector that is away costs spans, never requests or memory.
+ * Sends spans to a collector in batches, one at a time. Spans that cannot be sent are retried once, then dropped: an
+ * unreachable collector costs spans, never requests or memory.
  */
 export class OtlpExporter {
 	sent = 0;
@@ -71,7 +71,7 @@ export class OtlpExporter {
 		}
 	}
 
-	/** Sends what waits; resolves when that was tried. */
+	/** Sends waiting spans; resolves after the attempt. */
 	async close(): Promise<void> {
 		await this.#sending;
 		this.#flush();
@@ -100,7 +100,7 @@ export class OtlpExporter {
 		}
 	}
 
-	/** null where the collector took them; else why not. */
+	/** Returns null if the collector accepted the spans, otherwise the reason. */
 	async #send(spans: readonly OtlpSpan[]): Promise<string | null> {
 		const { url, headers, version, fetch: send = fetch } = this.#options;
 		const controller = new AbortController();

@@ -3,17 +3,17 @@ import type { RequestTrace, Span, Tracer } from "./port.ts";
 import { newId, parseTraceparent, traceparentOf } from "./trace-context.ts";
 
 export interface TracerOptions extends ExporterOptions {
-	/** Share of requests without a sampling decision of their caller, 0 to 1. */
+	/** The share of requests that is sampled if their caller made no decision, 0 to 1. */
 	readonly share: number;
-	/** Names of upstreams that get a traceparent. */
+	/** Names of upstreams that receive a traceparent. */
 	readonly passTo: readonly string[];
 	readonly random?: () => number;
 }
 
-/** Of one trace; what comes later is left out. */
+/** The number of spans in one trace; later ones are dropped. */
 const MAX_SPANS = 256;
 
-/** Traces of requests, written in OTLP's JSON. The parent is the caller's, where it names one; the request's id is our own. */
+/** Traces requests in OTLP's JSON. A caller's parent is used if the request names one; the request's id is our own. */
 export class OtlpTracer implements Tracer {
 	readonly exporter: OtlpExporter;
 	readonly #share: number;
@@ -151,7 +151,7 @@ function attributeValue(value: string | number | boolean): OtlpAttribute["value"
 	return Number.isSafeInteger(value) ? { intValue: String(value) } : { doubleValue: value };
 }
 
-/** Unix time in nanoseconds, exact to the microsecond; it follows the wall clock of the process's start. */
+/** Returns Unix time in nanoseconds, exact to the microsecond; it follows the wall clock of the process's start. */
 function nowNanos(): string {
 	const micros = Math.round((performance.timeOrigin + performance.now()) * 1_000);
 	return `${micros}000`;

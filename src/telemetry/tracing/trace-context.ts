@@ -9,7 +9,10 @@ export interface TraceParent {
 
 const SHAPE = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 
-/** null for whatever is none: it is then as if there were no header (3.2.2.5). A later version is read as far as it is known. */
+/**
+ * Parses a traceparent; null if it is malformed, which counts as no header (3.2.2.5). Of a later version the known fields are
+ * read.
+ */
 export function parseTraceparent(header: string | null): TraceParent | null {
 	const [, version, traceId = "", spanId = "", flags = "", rest] = SHAPE.exec(header?.trim() ?? "") ?? [];
 	if (version === undefined || version === "ff" || (version === "00" && rest !== undefined)) return null;
@@ -21,7 +24,7 @@ export function traceparentOf(traceId: string, spanId: string): string {
 	return `00-${traceId}-${spanId}-01`;
 }
 
-/** Random hex digits, never all zeros. */
+/** Returns random hex digits, never all zeros. */
 export function newId(bytes: 8 | 16): string {
 	const id = Buffer.from(crypto.getRandomValues(new Uint8Array(bytes))).toString("hex");
 	return /^0+$/.test(id) ? newId(bytes) : id;
