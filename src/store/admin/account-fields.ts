@@ -1,4 +1,4 @@
-/** What may be entered of an account. */
+/** Checks of the account fields that an operator enters. */
 import type { AccountTier } from "../port.ts";
 import { AdminError } from "./errors.ts";
 
@@ -6,10 +6,10 @@ export const ACCOUNT_TIERS: readonly AccountTier[] = ["paid", "partner", "staff"
 const NAME_LENGTH = 200;
 const CONTROL = /\p{Cc}/u;
 
-/** Stands in the place of a name that was erased; no account is named so otherwise. */
+/** Replaces a name that was erased; no other account may have this name. */
 export const ERASED_NAME = "(erased)";
 
-/** Throws `AdminError` (INVALID). */
+/** Returns the trimmed name. Throws `AdminError` (INVALID). */
 export function checkName(entered: string): string {
 	const name = entered.trim();
 	if (name === "" || [...name].length > NAME_LENGTH || CONTROL.test(name) || !name.isWellFormed()) {
@@ -19,7 +19,7 @@ export function checkName(entered: string): string {
 	return name;
 }
 
-/** Throws `AdminError` (INVALID). */
+/** Returns a known tier. Throws `AdminError` (INVALID). */
 export function checkTier(tier: AccountTier): AccountTier {
 	if (!ACCOUNT_TIERS.includes(tier)) throw new AdminError("INVALID", `a tier is one of ${ACCOUNT_TIERS.join(", ")}`);
 	return tier;

@@ -13,17 +13,17 @@ import type { AdminStore } from "./open-admin.ts";
 export interface AccountBalances {
 	readonly usd: Nano;
 	readonly bundled: Nano;
-	/** What is left of today's diem. */
+	/** The rest of today's diem. */
 	readonly diem: Nano;
 }
 
 export interface AccountView extends Account {
 	readonly balances: AccountBalances;
-	/** Staked diem that counts today, and from tomorrow on: null where the chain will say it. */
+	/** Staked diem that counts today, and from tomorrow on: null where the chain decides it. */
 	readonly stake: { readonly source: StakeSource; readonly today: Nano; readonly next: Nano | null };
 }
 
-/** Where a page of accounts ends: the next one begins behind it. */
+/** The last account of a page: the next page begins behind it. */
 export interface AccountPlace {
 	readonly createdAtMs: number;
 	readonly id: string;
@@ -31,26 +31,29 @@ export interface AccountPlace {
 
 export interface ListAccounts {
 	readonly order: "oldest-first" | "newest-first";
-	/** null: from the first on. */
+	/** null: from the first account on. */
 	readonly after: AccountPlace | null;
 	readonly limit: number;
-	/** A part of the name, the id or the wallet; left out: all. Such a page may look at all accounts. */
+	/** A part of the name, the id or the wallet; left out: all. Such a page may scan all accounts. */
 	readonly search?: string;
 }
 
-/** One account with its balances. Throws `AdminError` (NOT_FOUND). */
+/** Returns one account with its balances. Throws `AdminError` (NOT_FOUND). */
 export function showAccount(admin: AdminStore, accountId: string): Promise<AccountView> {
 	return readOnly(admin, (tx) => requireView(tx, accountId, admin.wallMs()));
 }
 
-/** As `showAccount`, in the caller's transaction. */
+/** Does as `showAccount`, in the caller's transaction. */
 export async function requireView(tx: StoreDb, accountId: string, nowMs: number): Promise<AccountView> {
 	const row = await views(tx, nowMs).where("accounts.id", "=", accountId).executeTakeFirst();
 	if (row === undefined) throw new AdminError("NOT_FOUND", `there is no account ${accountId}`);
 	return viewOf(row);
 }
 
-/** A page of the accounts in the order of their making, wallets left out. Costs what the page costs, at any number of accounts. */
+/**
+ * Returns a page of accounts in order of creation, without wallets. The cost depends only on the page, not on the
+ * number of accounts.
+ */
 export function listAccountPage(admin: AdminStore, { order, after, limit, search }: ListAccounts): Promise<AccountView[]> {
 	const direction = order === "oldest-first" ? "asc" : "desc";
 	return readOnly(admin, async (tx) => {
@@ -70,7 +73,7 @@ export function listAccountPage(admin: AdminStore, { order, after, limit, search
 
 const PAGE = 500;
 
-/** All accounts in the order of their making, page by page; none of them empty. */
+/** Yields all accounts in order of creation, in pages that are never empty. */
 export async function* listAccounts(admin: AdminStore): AsyncGenerator<readonly AccountView[]> {
 	let after: AccountPlace | null = null;
 	for (;;) {
@@ -91,7 +94,7 @@ type ViewRow = AccountRow & {
 	readonly stake_next: bigint | null;
 };
 
-/** Each amount is one seek in an index. */
+/** Selects account views: each amount is one seek in an index. */
 function views(tx: StoreDb, nowMs: number) {
 	const day = Math.floor(nowMs / DAY_MS);
 	const balance = (source: string, ofDay: number) =>
@@ -110,7 +113,7 @@ function viewOf(row: ViewRow): AccountView {
 	const toBeRead = row.stake_source === "chain" && row.wallet !== null;
 	const next = toBeRead ? null : toNano(row.stake_next);
 	const stake = { source: row.stake_source, today: toNano(row.stake_today), next };
-	// Before the first use of a day nothing of it is written.
+	// Nothing of a day is written before its first use.
 	const diem = row.diem ?? (stake.today < MIN_STAKE_NANO ? 0n : BigInt(stake.today));
 	return {
 		...accountOf(row),

@@ -14,19 +14,19 @@ import { checkNewKey, insertKey, type NewKey } from "./keys.ts";
 import type { AdminStore } from "./open-admin.ts";
 
 export interface NewAccount {
-	/** Left out: one of its own (`newAccountId`). */
+	/** Left out: a new one (`newAccountId`). */
 	readonly id?: string;
 	readonly name: string;
 	readonly tier?: AccountTier;
-	/** Of a wallet that pays with a balance of its own. */
+	/** Identity of a wallet that pays with a balance of its own. */
 	readonly identity?: string;
 	/** USD as decimal text; "0" or left out: none. */
 	readonly startingCreditUsd?: string;
-	/** A key that comes with the account, in the same transaction. */
+	/** A key that is created with the account, in the same transaction. */
 	readonly firstKey?: Omit<NewKey, "accountId">;
 }
 
-/** True on a store without accounts. */
+/** Returns true for a store without accounts. */
 export async function isEmpty(admin: AdminStore): Promise<boolean> {
 	return !(await hasAccount(admin.db));
 }
@@ -35,15 +35,15 @@ async function hasAccount(db: StoreDb): Promise<boolean> {
 	return (await db.selectFrom("accounts").select("id").limit(1).executeTakeFirst()) !== undefined;
 }
 
-/** Makes an account; the first one of a store is the operator's. Throws `AdminError` (INVALID). */
+/** Creates an account; the first one of a store is the operator's. Throws `AdminError` (INVALID). */
 export async function createAccount(admin: AdminStore, input: NewAccount): Promise<Account> {
 	const insert = checkedAccount(input);
 	return admin.db.transaction().execute(async (tx) => insert(tx, admin.wallMs(), !(await hasAccount(tx))));
 }
 
 /**
- * Makes an account under an id, once: a repeat answers with the account as it is now, `replayed`. Throws `AdminError`:
- * INVALID, REFERENCE_USED (the account that has the id has another name or began with another credit).
+ * Creates an account under an id, once: a repeat returns the current account, `replayed`. Throws `AdminError`:
+ * INVALID, REFERENCE_USED (the account with this id has another name or began with another credit).
  */
 export async function createAccountOnce(
 	admin: AdminStore,
@@ -72,13 +72,16 @@ async function startingCredit(tx: StoreDb, accountId: string): Promise<number> {
 	return Number(row?.amount ?? 0n);
 }
 
-/** Makes the operator's account on a store without accounts; null on any other. Of several nodes that start together one makes it. */
+/**
+ * Creates the operator's account on a store without accounts; null on any other. Of several nodes that start
+ * together, one creates it.
+ */
 export async function createFirstAccount(admin: AdminStore, input: NewAccount): Promise<Account | null> {
 	const insert = checkedAccount(input);
 	return admin.db.transaction().execute(async (tx) => ((await hasAccount(tx)) ? null : insert(tx, admin.wallMs(), true)));
 }
 
-/** Checks the input, before any transaction, and returns what books it. Throws `AdminError` (INVALID). */
+/** Checks the input before any transaction, and returns the function that writes it. Throws `AdminError` (INVALID). */
 export function checkedAccount(
 	input: NewAccount,
 ): (tx: Transaction<Tables>, atMs: number, operator: boolean) => Promise<Account> {

@@ -1,6 +1,6 @@
 import type { StoreDb } from "../tables.ts";
 
-/** Keys of one account that are neither revoked nor expired at `nowMs` (Unix milliseconds). */
+/** Selects keys of one account that are neither revoked nor expired at `nowMs` (Unix milliseconds). */
 export function activeKeys(db: StoreDb, accountId: string, nowMs: number) {
 	return db
 		.selectFrom("keys")
@@ -9,7 +9,7 @@ export function activeKeys(db: StoreDb, accountId: string, nowMs: number) {
 		.where((where) => where.or([where("expires_at", "is", null), where("expires_at", ">", BigInt(nowMs))]));
 }
 
-/** How many there are. */
+/** Returns the number of these keys. */
 export async function activeKeyCount(db: StoreDb, accountId: string, nowMs: number): Promise<number> {
 	const row = await activeKeys(db, accountId, nowMs)
 		.select((select) => select.fn.countAll<number | bigint | string>().as("keys"))

@@ -1,31 +1,31 @@
-/** Alerts that stand, shared by all nodes: of each one node tells. */
+/** Firing alerts, shared by all nodes: one node reports each of them. */
 import type { AdminStore } from "./open-admin.ts";
 
 export interface CheckedRules {
-	/** Who looks: a node. */
+	/** The node that checked its rules. */
 	readonly owner: string;
-	/** Names of alerts that stand now, as this node sees it: `RULE SUBJECT`. */
+	/** Names of alerts that fire now, as this node sees it: `RULE SUBJECT`. */
 	readonly standing: readonly string[];
-	/** Rules that were looked at: alerts of other rules are left alone. */
+	/** Rules that were checked: alerts of other rules are left alone. */
 	readonly rules: readonly string[];
 	readonly nowMs: number;
-	/** An alert that its owner has not seen for so long is taken over. */
+	/** After this time without a sighting by its owner, another node takes an alert over. */
 	readonly staleMs: number;
 }
 
 export interface AlertChange {
-	/** Names of alerts that this node has to tell of, and since when they stand. Told again and again until `markAlertDelivered`. */
+	/** Alerts that this node must report, and since when they fire. They are returned until `markAlertDelivered`. */
 	readonly raised: readonly { readonly name: string; readonly sinceMs: number }[];
-	/** Of alerts that have ended: gone from the store with this answer. */
+	/** Alerts that have ended: the store deletes them with this answer. */
 	readonly ended: readonly { readonly name: string; readonly sinceMs: number }[];
-	/** Alerts of this node that stand, told or not. */
+	/** Firing alerts of this node, reported or not. */
 	readonly mine: number;
 }
 
-/** Alerts in all; what comes on top is not raised until others have ended. */
+/** Most alerts in all; others are not raised until some have ended. */
 const MAX_ALERTS = 1_000;
 
-/** Notes what stands, and answers what this node has to tell. */
+/** Records which alerts fire, and returns what this node must report. */
 export async function updateAlerts(admin: AdminStore, looked: CheckedRules): Promise<AlertChange> {
 	const { owner, nowMs, staleMs, rules } = looked;
 	const standing = new Set(looked.standing);
@@ -38,7 +38,7 @@ export async function updateAlerts(admin: AdminStore, looked: CheckedRules): Pro
 			await tx
 				.insertInto("alerts")
 				.values({ name, owner, raised_at: nowMs, seen_at: nowMs, told: 0 })
-				// Another node may have seen it in the same moment: then it is that one's.
+				// Another node may have seen it at the same moment: that node then owns it.
 				.onConflict((conflict) => conflict.doNothing())
 				.execute();
 		}
@@ -62,19 +62,20 @@ export async function updateAlerts(admin: AdminStore, looked: CheckedRules): Pro
 		});
 		return {
 			raised: mine.filter(({ told }) => told === 0n).map(since),
-			// Also where nobody noted that it was told: a reader who waits for its end must hear of it.
+			// Ended alerts are included even where no delivery was recorded: a reader that waits for the end must learn of
+			// it.
 			ended: over.map(since),
 			mine: mine.length,
 		};
 	});
 }
 
-/** A webhook has taken the notice of this alert. */
+/** Records that a webhook has accepted the notice of this alert. */
 export async function markAlertDelivered(admin: AdminStore, { name }: { readonly name: string }): Promise<void> {
 	await admin.db.updateTable("alerts").set({ told: 1 }).where("name", "=", name).execute();
 }
 
-/** The rule of an alert's name. */
+/** Returns the rule of an alert's name. */
 function ruleOf(name: string): string {
 	const space = name.indexOf(" ");
 	return space < 0 ? name : name.slice(0, space);

@@ -1,11 +1,11 @@
-/** Amounts as the operator enters them: decimal text, digits with at most 9 places, no sign, no exponent. */
+/** Amounts that the operator enters: decimal text, digits with at most 9 places, no sign, no exponent. */
 import { formatNano, NANO_PER_USD, type Nano, parseNano } from "../../ledger/nano.ts";
 import { AdminError } from "./errors.ts";
 
-/** A single movement by the operator's hand is at most this; so sums of a few billion movements stay exact. */
+/** Most of a single movement by the operator, so that sums of a few billion movements stay exact. */
 const MAX_CREDIT_NANO = 1_000_000 * NANO_PER_USD;
 
-/** An amount of money to be moved, above 0. `what` stands in the message. Throws `AdminError` (INVALID). */
+/** Parses an amount of money to move, above 0. The message contains `what`. Throws `AdminError` (INVALID). */
 export function amountToMove(text: string, what: "credit" | "debit" | "refund"): Nano {
 	const amount = parseNano(text);
 	if (amount === undefined) {
@@ -22,7 +22,7 @@ export function amountToMove(text: string, what: "credit" | "debit" | "refund"):
 	return amount;
 }
 
-/** An amount that something shall be, from 0 on. Throws `AdminError` (INVALID). */
+/** Parses a target amount, from 0 on. Throws `AdminError` (INVALID). */
 export function amountToBe(text: string): Nano {
 	const amount = parseNano(text);
 	if (amount === undefined || amount > MAX_CREDIT_NANO) {

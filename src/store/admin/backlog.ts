@@ -4,15 +4,15 @@ import { journalFolder } from "../data-folder.ts";
 import { knownNodeId } from "../postgres/node-file.ts";
 import type { AdminStore } from "./open-admin.ts";
 
-/** How far the store is behind the node's journal. The commands see the applied state only. */
+/** How far the store is behind the node's journal. Commands see only the applied state. */
 export interface Backlog {
 	readonly appliedSeq: number;
-	/** Groups and records that are durable in the journal and not in the store yet. */
+	/** Groups and records that are durable in the journal but not yet in the store. */
 	readonly groups: number;
 	readonly records: number;
 }
 
-/** Reads beside a running server: a snapshot that may be old when it is told. */
+/** Reads the backlog beside a running server: the snapshot may be outdated when it is printed. */
 export async function readBacklog(admin: AdminStore, dataDir: string): Promise<Backlog> {
 	const nodeId = await nodeOf(admin, dataDir);
 	const row =
@@ -42,7 +42,7 @@ export async function readBacklog(admin: AdminStore, dataDir: string): Promise<B
 	}
 }
 
-/** The node that the folder is; null where it never served this store. */
+/** Returns the folder's node; null where it never served this store. */
 async function nodeOf(admin: AdminStore, dataDir: string): Promise<string | null> {
 	const rows = await admin.db.selectFrom("meta").selectAll().where("name", "in", ["node_id", "store_id"]).execute();
 	const named = (name: string) => rows.find((row) => row.name === name)?.value;

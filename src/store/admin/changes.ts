@@ -1,24 +1,27 @@
-/** Notices to running nodes: a cached object is to be read again. */
+/** Notices that make running nodes read a cached object again. */
 import type { Transaction } from "kysely";
 import type { StoreChange } from "../port.ts";
 import type { Tables } from "../tables.ts";
 import type { AdminStore } from "./open-admin.ts";
 
-/** Stands in a notice of an account whose money is wanted back, where a key's notice has its hash. */
+/**
+ * Marks a notice of an account whose money the operator takes back; it is in the column that holds the hash in a
+ * key's notice.
+ */
 export const TAKES_BACK = "takes-back";
 
-/** Begins what stands in the same place in a notice of a level of the log, which is told as a kind of reload. */
+/** Prefix in the same column for a log level, which is sent as a kind of reload. */
 const LOG_LEVEL = "log-level:";
 
-/** What is told through the store; the rest a node hears from its own store thread. */
+/** Changes that go through the store; a node gets the others from its own store thread. */
 type NotedChange = Exclude<StoreChange, { kind: "leases-ended" | "recall" }>;
 
-/** Writes the notice into the transaction of the change that it tells of. */
+/** Writes the notice in the transaction of its change. */
 export function noteChange(tx: Transaction<Tables>, change: NotedChange, atMs: number): Promise<void> {
 	return noteChanges(tx, [change], atMs);
 }
 
-/** The same for several changes, in one statement. */
+/** Writes several notices in one statement. */
 export async function noteChanges(tx: Transaction<Tables>, changes: readonly NotedChange[], atMs: number): Promise<void> {
 	if (changes.length === 0) return;
 	await tx
@@ -27,7 +30,7 @@ export async function noteChanges(tx: Transaction<Tables>, changes: readonly Not
 		.execute();
 }
 
-/** What a notice of the kind `reload` asks for. */
+/** Returns the change that a notice of the kind `reload` means. */
 export function reloadOf(hash: string | null): StoreChange {
 	return hash?.startsWith(LOG_LEVEL) ? { kind: "log-level", level: hash.slice(LOG_LEVEL.length) } : { kind: "reload" };
 }
@@ -44,12 +47,12 @@ function rowOf(change: NotedChange, atMs: number) {
 	};
 }
 
-/** Asks every running node to read its configuration, models and limits again. */
+/** Makes every running node read its configuration, models and limits again. */
 export async function requestReload(admin: AdminStore): Promise<void> {
 	await admin.db.transaction().execute((tx) => noteChange(tx, { kind: "reload" }, admin.wallMs()));
 }
 
-/** Has every running node log from this level on. */
+/** Makes every running node log from this level on. */
 export async function requestLogLevel(admin: AdminStore, level: string): Promise<void> {
 	await admin.db.transaction().execute((tx) => noteChange(tx, { kind: "log-level", level }, admin.wallMs()));
 }

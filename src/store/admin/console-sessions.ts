@@ -1,8 +1,8 @@
-/** Who is signed in to the console: by the sha256 of the session's secret, which is stored nowhere. */
+/** Sessions of the console, by the sha256 of the session's secret, which is stored nowhere. */
 import type { AdminStore } from "./open-admin.ts";
 
 export interface ConsoleSession {
-	/** sha256 of the key that signed in, as keys are known by. */
+	/** sha256 of the key that signed in; keys are looked up by it. */
 	readonly keyHash: string;
 	/** Unix milliseconds. */
 	readonly createdAtMs: number;
@@ -13,7 +13,7 @@ export interface BeginConsoleSession extends ConsoleSession {
 	readonly hash: string;
 }
 
-/** Sessions past their end that one call removes at most. */
+/** Most expired sessions that one call removes. */
 const FORGOTTEN_AT_ONCE = 100;
 
 export async function beginConsoleSession(admin: AdminStore, session: BeginConsoleSession): Promise<void> {
@@ -28,13 +28,13 @@ export async function beginConsoleSession(admin: AdminStore, session: BeginConso
 		await tx
 			.insertInto("console_sessions")
 			.values({ hash, key_hash: keyHash, created_at: createdAtMs, expires_at: expiresAtMs })
-			// A call that is run again after a fault of the store began the same one.
+			// A call that is repeated after a fault of the store created the same session before.
 			.onConflict((conflict) => conflict.doNothing())
 			.execute();
 	});
 }
 
-/** The session as it is now; null where it has ended. */
+/** Returns the current session; null where it has ended. */
 export async function findConsoleSession(
 	admin: AdminStore,
 	{ hash, nowMs }: { readonly hash: string; readonly nowMs: number },
@@ -49,7 +49,7 @@ export async function findConsoleSession(
 	return { keyHash: row.key_hash, createdAtMs: Number(row.created_at), expiresAtMs: Number(row.expires_at) };
 }
 
-/** Moves its end on; never back, where another node was faster. */
+/** Extends a session; never shortens it where another node was faster. */
 export async function prolongConsoleSession(
 	admin: AdminStore,
 	{ hash, expiresAtMs }: { readonly hash: string; readonly expiresAtMs: number },

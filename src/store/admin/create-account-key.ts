@@ -7,19 +7,22 @@ import { checkNewKey, insertKey, type NewKey } from "./keys.ts";
 import type { AdminStore } from "./open-admin.ts";
 
 export interface NewAccountKey extends NewKey {
-	/** The account may have this many active keys, the new one among them. */
+	/** Most active keys of the account, including the new one. */
 	readonly maxActiveKeys: number;
-	/** The caller's time, Unix milliseconds: decides which keys are active. */
+	/** The caller's time in Unix milliseconds, which decides which keys are active. */
 	readonly nowMs: number;
 }
 
-/** Makes a key where the account has room for it. Throws `AdminError`: NOT_FOUND (account), INVALID, CONFLICT (the same key is there). */
+/**
+ * Creates a key, up to the account's limit of active keys. Throws `AdminError`: NOT_FOUND (account), INVALID,
+ * CONFLICT (the same key exists).
+ */
 export async function createAccountKey(admin: AdminStore, input: NewAccountKey): Promise<ApiKey> {
 	checkNewKey(input);
 	return admin.db.transaction().execute((tx) => insertAccountKey(tx, input, admin.wallMs()));
 }
 
-/** As `createAccountKey`, inside a transaction of the caller's; its input was checked. */
+/** Does as `createAccountKey`, inside a transaction of the caller; the input is already checked. */
 export async function insertAccountKey(tx: Transaction<Tables>, input: NewAccountKey, atMs: number): Promise<ApiKey> {
 	const active = await activeKeyCount(tx, input.accountId, input.nowMs);
 	if (active >= input.maxActiveKeys) {

@@ -13,15 +13,15 @@ import { type OnceToken, takeToken } from "./use-token.ts";
 import { linkWallet, ownerOf } from "./wallets.ts";
 
 export interface NewWeb3Key extends Omit<NewAccountKey, "accountId"> {
-	/** Lower case; it has proven itself. */
+	/** Lower case; the wallet has proven its identity. */
 	readonly wallet: string;
-	/** What the wallet signed: it serves once. */
+	/** The token that the wallet signed; it is valid once. */
 	readonly token: OnceToken;
 }
 
 /**
- * Makes a key for a wallet: of the account that it is linked to, else of a new one that is linked to it. Throws
- * `AdminError`: CONFLICT (the token has served), INVALID (as many active keys as an account may have).
+ * Creates a key for a wallet: on its linked account, else on a new one that is linked to it. Throws `AdminError`:
+ * CONFLICT (the token was used), INVALID (the account has its maximum of active keys).
  */
 export async function createWeb3Key(admin: AdminStore, input: NewWeb3Key): Promise<ApiKey> {
 	const { wallet, token, ...key } = input;
@@ -35,7 +35,7 @@ export async function createWeb3Key(admin: AdminStore, input: NewWeb3Key): Promi
 	});
 }
 
-/** The same call, run again because its first answer was lost, is no second use of the token. */
+/** Returns the key of the same call, repeated because its first answer was lost: this is no second use of the token. */
 async function madeBefore(tx: Transaction<Tables>, hash: string): Promise<ApiKey> {
 	const row = await tx.selectFrom("keys").selectAll().where("hash", "=", hash).executeTakeFirst();
 	if (row === undefined) throw new AdminError("CONFLICT", "this token has served; get a new one");
@@ -53,15 +53,15 @@ async function newOwner(
 	return id;
 }
 
-/** What the store knows of a wallet's account. */
+/** The store's facts about a wallet's account. */
 export interface WalletEligibility {
 	readonly disabled: boolean;
 	readonly source: StakeSource;
-	/** Nano-diem that count today or from tomorrow on, as far as they are known. */
+	/** Nano-diem that count today or from tomorrow on, as far as known. */
 	readonly stake: number;
 }
 
-/** null where the wallet is linked to no account. */
+/** Returns null where the wallet is linked to no account. */
 export async function walletEligibility(
 	admin: AdminStore,
 	input: { readonly wallet: string; readonly nowMs: number },

@@ -11,8 +11,8 @@ import type { AdminStore } from "./open-admin.ts";
 import { checkReference, refuseOtherUse } from "./references.ts";
 
 /**
- * Adds USD to an account, once for each reference. A repeat answers with the first, `replayed`.
- * Throws `AdminError`: NOT_FOUND, INVALID (amount, reference, a balance that would be too large), REFERENCE_USED (the
+ * Adds USD to an account, once for each reference. A repeat returns the first credit, `replayed`. Throws
+ * `AdminError`: NOT_FOUND, INVALID (amount, reference, a balance that would be too large), REFERENCE_USED (the
  * reference names another account or amount, a debit or a refund).
  */
 export async function credit(admin: AdminStore, request: MoneyRequest): Promise<BookedOnce> {
@@ -30,7 +30,7 @@ export async function credit(admin: AdminStore, request: MoneyRequest): Promise<
 	});
 }
 
-/** Books a credit inside the caller's transaction. */
+/** Adds a credit inside the caller's transaction. */
 export async function addCredit(tx: Transaction<Tables>, accountId: string, amount: Nano, reference: string, atMs: number) {
 	const booked = await issue(tx, { kind: "credit", from: ISSUED, accountId, source: "usd", amount, atMs });
 	await tx

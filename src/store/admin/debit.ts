@@ -9,9 +9,9 @@ import type { AdminStore } from "./open-admin.ts";
 import { checkReference, refuseOtherUse } from "./references.ts";
 
 /**
- * Takes free USD back from an account, once for each reference: a payment that was charged back, a credit that was a
- * mistake. A repeat answers with the first, `replayed`. Throws `AdminError`: NOT_FOUND, INVALID (amount, reference,
- * more than the account has), REFERENCE_USED, MONEY_LEASED (see recall-money.ts).
+ * Takes free USD back from an account, once for each reference: for a charged-back payment or a mistaken credit. A
+ * repeat returns the first debit, `replayed`. Throws `AdminError`: NOT_FOUND, INVALID (amount, reference, more than
+ * the account has), REFERENCE_USED, MONEY_LEASED (see recall-money.ts).
  */
 export async function debit(admin: AdminStore, request: MoneyRequest): Promise<BookedOnce> {
 	const { accountId } = request;

@@ -10,16 +10,16 @@ import { linkWallet } from "./wallets.ts";
 
 export interface ErasedAccount {
 	readonly accountId: string;
-	/** Keys that were ended by it. */
+	/** Number of keys that it revoked. */
 	readonly endedKeys: number;
 }
 
 /**
- * Takes from an account what tells of a person: its name, its wallet, the descriptions, addresses and limits of access of
- * its keys, the log of refused requests, answers that were kept for repeats, and voices with their samples. Its keys end, and it is disabled. What
- * it used and paid stays in the books under its id alone; the notice that tells nodes of its wallet goes with the others,
- * after 30 days. A repeat changes nothing. The wallet whose own account was disabled keeps its row under the wallet's
- * identity: without that it would come back as a wallet that nobody knows, and its block would be gone.
+ * Removes personal data of an account: its name, its wallet, the descriptions, addresses and access limits of its
+ * keys, the log of refused requests, answers stored for repeats, and voices with their samples. Its keys are revoked,
+ * and it is disabled. Usage and payments stay in the books under its id alone. The notice that names its wallet is
+ * deleted with the others, after 30 days. A repeat changes nothing. A disabled wallet's own account keeps its row
+ * under the wallet's identity: otherwise the wallet would return as an unknown one, without its block.
  *
  * Throws `AdminError`: NOT_FOUND, INVALID (the operator's own account).
  */
@@ -51,7 +51,7 @@ export function eraseAccount(admin: AdminStore, accountId: string): Promise<Eras
 		}
 		await tx.updateTable("keys").set({ description: "", restrictions: null }).where("account_id", "=", accountId).execute();
 		await tx.deleteFrom("exceeded_limits").where("account_id", "=", accountId).execute();
-		// On SQLite large bodies are files: the running server removes what no answer names.
+		// On SQLite large bodies are files: the running server removes those that no answer names.
 		if (admin.shared) await deleteBodies(tx, accountId);
 		await tx.deleteFrom("idempotency_answers").where("account_id", "=", accountId).execute();
 		await deleteVoicesOf(tx, [accountId, ...(account.identity === null ? [] : [account.identity])]);

@@ -6,9 +6,9 @@ export function isAdminErrorCode(code: string): code is AdminErrorCode {
 }
 
 /**
- * The operator asked for something that cannot be done; the message says what would be right. Nothing was changed.
- * REFERENCE_USED: the reference names another movement of money. MONEY_LEASED: what is to be taken back is leased to
- * a node; it may come free.
+ * Thrown for an operation that cannot be done; the message says what would be right. Nothing was changed.
+ * REFERENCE_USED: the reference names another movement of money. MONEY_LEASED: the money to be taken back is leased
+ * to a node, which may return it.
  */
 export class AdminError extends Error {
 	override readonly name = "AdminError";

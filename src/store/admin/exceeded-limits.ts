@@ -7,7 +7,7 @@ export type ExceededLimitKind = "RPD" | "RPM" | "TPM" | "FAILED_REQUESTS" | "UNS
 export interface ExceededLimit {
 	readonly accountId: string;
 	readonly keyId: string;
-	/** The model; of a limit that is no model's, the endpoint's name. */
+	/** The model; for a limit of no model, the endpoint's name. */
 	readonly modelId: string;
 	readonly tier: AccountTier;
 	readonly kind: ExceededLimitKind;
@@ -15,10 +15,10 @@ export interface ExceededLimit {
 	readonly atMs: number;
 }
 
-/** Entries that are kept of each account. */
+/** Entries that are kept per account. */
 export const KEPT_EXCEEDED_LIMITS = 50;
 
-/** Adds entries, oldest first, and lets go of what they push out. */
+/** Adds entries, oldest first, and deletes the ones beyond the maximum. */
 export async function noteExceededLimits(admin: AdminStore, entries: readonly ExceededLimit[]): Promise<void> {
 	if (entries.length === 0) return;
 	await admin.db.transaction().execute(async (tx) => {
@@ -47,7 +47,7 @@ export async function noteExceededLimits(admin: AdminStore, entries: readonly Ex
 	});
 }
 
-/** What is kept of an account, newest first. */
+/** Returns the entries of an account, newest first. */
 export async function listExceededLimits(
 	admin: AdminStore,
 	input: { readonly accountId: string },

@@ -3,8 +3,8 @@ import type { StoreDb, Tables } from "../tables.ts";
 import { AdminError } from "./errors.ts";
 
 /**
- * A key of the account that is not revoked, expired or not. Throws `AdminError` (NOT_FOUND), in the same words for a key
- * of another account: nobody learns which ids exist.
+ * Returns a key of the account that is not revoked, expired or not. Throws `AdminError` (NOT_FOUND), with the same
+ * message for a key of another account, so that nobody learns which ids exist.
  */
 export async function requireAccountKey(tx: StoreDb, accountId: string, keyId: string): Promise<Selectable<Tables["keys"]>> {
 	const row = await tx

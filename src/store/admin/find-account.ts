@@ -3,7 +3,7 @@ import type { Account } from "../port.ts";
 import type { StoreDb } from "../tables.ts";
 import { AdminError } from "./errors.ts";
 
-/** The account, as it stands in the caller's transaction. Throws `AdminError` (NOT_FOUND). */
+/** Returns the account, as it is in the caller's transaction. Throws `AdminError` (NOT_FOUND). */
 export async function requireAccount(tx: StoreDb, accountId: string): Promise<Account> {
 	const row = await tx.selectFrom("accounts").selectAll().where("id", "=", accountId).executeTakeFirst();
 	if (row === undefined) throw new AdminError("NOT_FOUND", `there is no account ${accountId}`);

@@ -6,11 +6,11 @@ import type { AdminStore } from "./open-admin.ts";
 export interface GetAccountKey {
 	readonly accountId: string;
 	readonly keyId: string;
-	/** The caller's time, Unix milliseconds: decides the windows of its usage. */
+	/** The caller's time in Unix milliseconds, which decides the windows of its usage. */
 	readonly nowMs: number;
 }
 
-/** One key of an account with what it has spent. Throws `AdminError` (NOT_FOUND). */
+/** Returns one key of an account with what it has spent. Throws `AdminError` (NOT_FOUND). */
 export function getAccountKey(admin: AdminStore, input: GetAccountKey): Promise<KeyWithUsage> {
 	return admin.db
 		.transaction()

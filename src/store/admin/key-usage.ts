@@ -1,11 +1,11 @@
-/** What keys have spent, from the daily sums: everything that is booked, at any length of the journal. */
+/** Spending of keys, from the daily sums: everything that is applied, at any length of the journal. */
 import { type ExpressionWrapper, type SqlBool, sql } from "kysely";
 import { windowDays } from "../callers.ts";
 import type { ApiKey } from "../port.ts";
 import { DAY_MS } from "../store-clock.ts";
 import type { StoreDb, Tables } from "../tables.ts";
 
-/** Nano-USD and nano-diem; sums may pass 2^53. `usd` covers bundled credit. */
+/** In nano-USD and nano-diem; sums may pass 2^53. `usd` includes bundled credit. */
 export interface KeyUsage {
 	readonly usd: bigint;
 	readonly diem: bigint;
@@ -13,15 +13,15 @@ export interface KeyUsage {
 
 export interface KeyWithUsage {
 	readonly key: ApiKey;
-	/** Of the UTC day and the six before it. */
+	/** Spent on the UTC day and the six before it. */
 	readonly trailingSevenDays: KeyUsage;
-	/** Of the current window of its limit; null for a key without one. */
+	/** Spent in the current window of its limit; null for a key without one. */
 	readonly currentPeriod: KeyUsage | null;
 }
 
 const NOTHING: KeyUsage = { usd: 0n, diem: 0n };
 
-/** Adds to each key what it has spent as of `nowMs` (Unix milliseconds), all with two queries. */
+/** Adds to each key what it has spent as of `nowMs` (Unix milliseconds), with two queries for all. */
 export async function withUsage(db: StoreDb, keys: readonly ApiKey[], nowMs: number): Promise<KeyWithUsage[]> {
 	const day = Math.floor(nowMs / DAY_MS);
 	const week = await spentByKey(db, keys, sql`BETWEEN ${sql.lit(day - 6)} AND ${sql.lit(day)}`);
@@ -35,7 +35,10 @@ export async function withUsage(db: StoreDb, keys: readonly ApiKey[], nowMs: num
 	}));
 }
 
-/** By the key's own period: one query serves keys of all of them. Each key is a range of the table's primary key. */
+/**
+ * Selects the window of the key's own period: one query serves keys of all periods. Each key is a range of the
+ * table's primary key.
+ */
 function ofCurrentWindow(day: number) {
 	const month = windowDays("MONTH", day);
 	const pick = (epoch: number, ofMonth: number, lifetime: number) =>

@@ -8,7 +8,7 @@ import { AdminError } from "./errors.ts";
 import { requireAccount } from "./find-account.ts";
 import type { AdminStore } from "./open-admin.ts";
 
-/** What may be entered of a key, when it is made and later. */
+/** Fields of a key that can be set when it is created and later. */
 export interface KeyFields {
 	readonly description?: string;
 	/** Decimal text as entered. */
@@ -32,13 +32,13 @@ const DESCRIPTION_LENGTH = 256;
 const MAX_LIMIT = 9_999_999_999;
 const LIMIT = /^\d{1,10}(\.\d{1,9})?$/;
 
-/** Makes a key. Throws `AdminError`: NOT_FOUND (account), INVALID, CONFLICT (the same key is there). */
+/** Creates a key. Throws `AdminError`: NOT_FOUND (account), INVALID, CONFLICT (the same key exists). */
 export async function createKey(admin: AdminStore, input: NewKey): Promise<ApiKey> {
 	checkNewKey(input);
 	return admin.db.transaction().execute((tx) => insertKey(tx, input, admin.wallMs()));
 }
 
-/** Makes a key inside a transaction of the caller's; its input was checked. */
+/** Creates a key inside a transaction of the caller; the input is already checked. */
 export async function insertKey(tx: Transaction<Tables>, input: NewKey, atMs: number): Promise<ApiKey> {
 	const id = randomUUID();
 	await requireAccount(tx, input.accountId);
@@ -69,7 +69,7 @@ export async function insertKey(tx: Transaction<Tables>, input: NewKey, atMs: nu
 	return keyOf(row);
 }
 
-/** Keys that are not revoked, newest first; of one account, or of all. */
+/** Returns keys that are not revoked, newest first; of one account, or of all. */
 export async function listKeys(admin: AdminStore, accountId?: string): Promise<ApiKey[]> {
 	let query = admin.db.selectFrom("keys").selectAll().where("revoked_at", "is", null);
 	if (accountId !== undefined) query = query.where("account_id", "=", accountId);
@@ -77,7 +77,7 @@ export async function listKeys(admin: AdminStore, accountId?: string): Promise<A
 	return rows.map(keyOf);
 }
 
-/** Ends a key for good; a repeat changes nothing. Throws `AdminError` (NOT_FOUND). */
+/** Revokes a key for good; a repeat changes nothing. Throws `AdminError` (NOT_FOUND). */
 export async function revokeKey(admin: AdminStore, keyId: string): Promise<ApiKey> {
 	return admin.db.transaction().execute(async (tx) => {
 		const row = await tx.selectFrom("keys").selectAll().where("id", "=", keyId).executeTakeFirst();
@@ -90,7 +90,7 @@ export async function revokeKey(admin: AdminStore, keyId: string): Promise<ApiKe
 	});
 }
 
-/** The key with this sha256 (lower-case hex); null where there is none or it is revoked. */
+/** Returns the key with this sha256 (lower-case hex); null where there is none or it is revoked. */
 export async function findKeyByHash(admin: AdminStore, hash: string): Promise<ApiKey | null> {
 	const row = await admin.db
 		.selectFrom("keys")

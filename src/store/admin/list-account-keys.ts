@@ -5,7 +5,7 @@ import type { AdminStore } from "./open-admin.ts";
 
 export interface ListAccountKeys {
 	readonly accountId: string;
-	/** The caller's time, Unix milliseconds: decides which keys are active, and the windows of their usage. */
+	/** The caller's time in Unix milliseconds, which decides which keys are active, and the windows of their usage. */
 	readonly nowMs: number;
 	/** Left out: all. */
 	readonly page?: { readonly offset: number; readonly limit: number };
@@ -13,11 +13,11 @@ export interface ListAccountKeys {
 
 export interface AccountKeys {
 	readonly keys: readonly KeyWithUsage[];
-	/** Active keys of the account, on all pages. */
+	/** Number of the account's active keys on all pages. */
 	readonly total: number;
 }
 
-/** The active keys of an account, newest first, with what they have spent. */
+/** Returns the active keys of an account, newest first, with what they have spent. */
 export function listAccountKeys(admin: AdminStore, input: ListAccountKeys): Promise<AccountKeys> {
 	const { accountId, nowMs, page } = input;
 	return admin.db

@@ -8,28 +8,28 @@ import type { Referred } from "./references.ts";
 export interface ListMoney {
 	readonly what: Referred;
 	readonly accountId: string;
-	/** The place that the page before ended with; null: from the newest on. */
+	/** The last position of the page before; null: from the newest on. */
 	readonly before: number | null;
 	readonly limit: number;
 }
 
-/** One movement of money by the operator's hand. */
+/** One movement of money by the operator. */
 export interface MoneyEntry {
-	/** Higher for later ones. */
+	/** Position in the order; later entries have higher ones. */
 	readonly place: number;
 	readonly reference: string;
 	readonly source: MoneySource;
 	readonly amount: Nano;
 	/** Balance of the source right after it. */
 	readonly balanceAfter: Nano;
-	/** Of a refund: what was charged. */
+	/** For a refund: the charged request. */
 	readonly requestId: string | null;
 	readonly bookedAtMs: number;
 }
 
 /**
- * Credits, debits or refunds of an account, newest first, at the cost of the page. A refund is an entry for each source.
- * Throws `AdminError` (NOT_FOUND).
+ * Returns credits, debits or refunds of an account, newest first, at the cost of the page. A refund has an entry for
+ * each source. Throws `AdminError` (NOT_FOUND).
  */
 export function listMoney(admin: AdminStore, input: ListMoney): Promise<MoneyEntry[]> {
 	return admin.db
@@ -41,7 +41,7 @@ export function listMoney(admin: AdminStore, input: ListMoney): Promise<MoneyEnt
 		});
 }
 
-/** Each of an account's credits, debits and refunds. */
+/** A credit, debit or refund of an account. */
 export interface AccountMovement extends MoneyEntry {
 	readonly kind: "credit" | "debit" | "refund";
 }
@@ -52,7 +52,7 @@ const KINDS = [
 	["refund", "refunds"],
 ] as const;
 
-/** All three together, newest first, at the cost of three pages. */
+/** Returns all three together, newest first, at the cost of three pages. */
 export function listMovements(admin: AdminStore, page: Omit<ListMoney, "what">): Promise<AccountMovement[]> {
 	return admin.db
 		.transaction()
@@ -79,7 +79,7 @@ async function entriesOf(tx: StoreDb, input: ListMoney): Promise<MoneyEntry[]> {
 }
 
 async function ofUsd(tx: StoreDb, what: "credits" | "debits", { accountId, before, limit }: ListMoney) {
-	// Both have the same columns; as a union they are too much for the query's types.
+	// Both tables have the same columns; their union is too complex for the query's types.
 	const table = what as "credits";
 	let query = tx
 		.selectFrom(`${table} as entries`)

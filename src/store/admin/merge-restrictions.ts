@@ -2,7 +2,7 @@ import type { KeyRestrictions } from "../port.ts";
 
 const NONE: KeyRestrictions = { models: null, endpoints: null, networks: null, addresses: null };
 
-/** The given rules replace, null clears, the others stay. null where no rule is left. */
+/** Merges rules: given ones replace, null clears, the others stay. Returns null where no rule is left. */
 export function mergeRestrictions(
 	before: KeyRestrictions | null,
 	changes: Partial<KeyRestrictions> | null,

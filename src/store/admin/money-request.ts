@@ -1,4 +1,4 @@
-/** What credits and debits have in common: an amount of USD, booked once for its reference. */
+/** The common part of credits and debits: an amount of USD, moved once for its reference. */
 import type { Transaction } from "kysely";
 import { formatNano, type Nano, nano } from "../../ledger/nano.ts";
 import type { Tables } from "../tables.ts";
@@ -9,7 +9,7 @@ export interface MoneyRequest {
 	readonly accountId: string;
 	/** USD as decimal text: digits, at most 9 places, no sign, no exponent. */
 	readonly amount: string;
-	/** Names the movement: a second one under it changes nothing. Left out, it gets a name of its own. */
+	/** Names the movement: a second one under the same name changes nothing. Left out: a new name. */
 	readonly reference?: string;
 }
 
@@ -17,17 +17,20 @@ export interface BookedOnce {
 	readonly accountId: string;
 	readonly reference: string;
 	readonly amount: Nano;
-	/** USD balance of the account now. */
+	/** Current USD balance of the account. */
 	readonly balance: Nano;
-	/** USD balance right after it was booked: the same in each repeat. */
+	/** USD balance right after the movement; repeats return the same. */
 	readonly balanceAfter: Nano;
 	/** Unix milliseconds. */
 	readonly bookedAtMs: number;
-	/** True where it was booked before under this reference, and nothing was moved now. */
+	/** True where it was done before under this reference, and nothing was moved now. */
 	readonly replayed: boolean;
 }
 
-/** The first under a reference; null where there is none. Throws `AdminError` (REFERENCE_USED) where it was for something else. */
+/**
+ * Returns the first movement under a reference; null where there is none. Throws `AdminError` (REFERENCE_USED) where
+ * it was for something else.
+ */
 export async function findBooked(
 	tx: Transaction<Tables>,
 	table: "credits" | "debits",

@@ -1,4 +1,4 @@
-/** Money that comes into an account's free balance, or leaves it, by the operator's hand. */
+/** Moves money into or out of an account's free balance on behalf of the operator. */
 import { sql, type Transaction } from "kysely";
 import type { MoneySource } from "../../journal/records.ts";
 import { formatNano, NANO_PER_USD, type Nano } from "../../ledger/nano.ts";
@@ -13,13 +13,13 @@ export interface Booked {
 	readonly balance: bigint;
 }
 
-/** Money of one source on its way into an account. */
+/** Money of one source to add to an account. */
 export interface Incoming {
 	readonly kind: Extract<MovementKind, "credit" | "grant">;
 	readonly from: typeof ISSUED | typeof REVENUE;
 	readonly accountId: string;
 	readonly source: MoneySource;
-	/** Of diem: the UTC day whose it is. */
+	/** For diem: its UTC day. */
 	readonly diemDay?: number;
 	readonly amount: Nano;
 	readonly atMs: number;
@@ -47,8 +47,8 @@ export async function issue(tx: Transaction<Tables>, incoming: Incoming): Promis
 }
 
 /**
- * Takes free money back to the issuer. Throws `AdminError`: INVALID where the account has less, MONEY_LEASED where
- * enough is there and less is free.
+ * Returns free money to the issuer. Throws `AdminError`: INVALID where the account has less, MONEY_LEASED where it
+ * has enough but less is free.
  */
 export async function withdraw(
 	tx: Transaction<Tables>,
@@ -57,7 +57,7 @@ export async function withdraw(
 	amount: Nano,
 	atMs: number,
 ): Promise<Booked> {
-	// In one step: on PostgreSQL a node may lease or spend between a look and a change.
+	// This is one step, because on PostgreSQL a node may lease or spend between a read and a write.
 	const taken = await tx
 		.updateTable("budgets")
 		.set({ balance: sql`balance - ${amount}` })
@@ -84,7 +84,7 @@ export async function withdraw(
 	return { balance, movementId: await move(tx, { kind: "grant", ...sides, unit: source, amount, day, balance, atMs }) };
 }
 
-/** As `balanceOf`; on PostgreSQL no node books a charge on it before the transaction ends. */
+/** Does as `balanceOf`; on PostgreSQL no node applies a charge to it before the transaction ends. */
 export async function lockedBalance(
 	tx: Transaction<Tables>,
 	accountId: string,
@@ -124,7 +124,7 @@ interface Movement {
 	readonly unit: MoneySource;
 	readonly amount: Nano;
 	readonly day: number;
-	/** Of the account, after it. */
+	/** Balance of the account after the movement. */
 	readonly balance: bigint;
 	readonly atMs: number;
 }
@@ -142,7 +142,7 @@ async function move(tx: Transaction<Tables>, movement: Movement): Promise<bigint
 			unit,
 			day,
 			occurred_at: atMs,
-			// Pages follow booked_at: it never goes back, even where the clock does.
+			// Pages are ordered by booked_at, so it never goes backwards, even where the clock does.
 			booked_at: Math.max(atMs, Number(last?.booked_at ?? 0)),
 			balance_after: balance,
 		})

@@ -7,7 +7,7 @@ import { BunSqliteDialect } from "../sqlite/dialect.ts";
 import { openDatabase } from "../sqlite/open-database.ts";
 import type { StoreDb, Tables } from "../tables.ts";
 
-/** The store as the operator's commands see it. */
+/** The store as the operator's commands use it. */
 export interface AdminStore {
 	readonly db: StoreDb;
 	/** True on PostgreSQL, where several nodes may share it. */
@@ -18,9 +18,9 @@ export interface AdminStore {
 }
 
 /**
- * Opens a store beside a server that may be running on it, and makes its schema where there is none. `place` is a data
- * folder, or a PostgreSQL address: that one is connected to by the first query, which throws what the connection throws.
- * Throws `SQLiteError` and `StoreTooNewError`.
+ * Opens a store, also while a server uses it, and creates its schema where there is none. `place` is a data folder or
+ * a PostgreSQL address; the latter connects at the first query, which throws the connection's errors. Throws
+ * `SQLiteError` and `StoreTooNewError`.
  */
 export function openAdmin(place: string, wallMs: () => number = Date.now): AdminStore {
 	const db: StoreDb = new Kysely<Tables>({ dialect: isPostgres(place) ? postgres(place) : sqlite(place) });
@@ -28,7 +28,7 @@ export function openAdmin(place: string, wallMs: () => number = Date.now): Admin
 }
 
 function sqlite(dataDir: string): BunSqliteDialect {
-	// A credit that was answered must survive a power cut: no journal brings it again.
+	// An answered credit must survive a power cut: no journal can restore it.
 	return new BunSqliteDialect(openDatabase(dataDir, { synchronous: "FULL" }));
 }
 
@@ -36,5 +36,5 @@ function postgres(url: string): BunPostgresDialect {
 	return new BunPostgresDialect(connect(url, { max: ADMIN_CONNECTIONS, name: "turnpike admin" }), (sql) => migrate(sql));
 }
 
-/** The commands use one after the other; a console reads several pages at once. */
+/** Commands use one connection after the other; a console reads several pages at once. */
 const ADMIN_CONNECTIONS = 2;

@@ -1,11 +1,11 @@
 /**
- * What a running server may ask of the store beside the calls of its own road: changes by accounts and operators,
- * and reads of the books. Each operation is a function of a file of its own, which takes one argument that can
- * travel between threads; it is run by the store thread (`StorePort.admin`), in the order of all calls. To add
- * one: write its file, name it here.
+ * The operations that a running server may call on the store beside its regular calls: changes by accounts and
+ * operators, and reads of the books. Each operation is a function in a file of its own, with one argument that can be
+ * sent between threads. The store thread runs it (`StorePort.admin`), in the order of all calls. To add one: write
+ * its file, and name it here.
  *
- * An operation that changes something does so in one transaction, together with its `changes` row, and may be run
- * again where the store failed in the middle of it. It refuses with an `AdminError`.
+ * An operation that changes something uses one transaction, together with its `changes` row, and may be run again
+ * where the store failed in the middle of it. It refuses with an `AdminError`.
  */
 import { accountBalance } from "../queries/account-balance.ts";
 import { usageHistory } from "../queries/usage-history.ts";

@@ -1,4 +1,4 @@
-/** Lets go of what the chain proxy keeps for a time, a bounded number of rows with each call. */
+/** Deletes expired records of the chain proxy, a bounded number of rows per call. */
 import { sql, type Transaction } from "kysely";
 import { CREDIT_BUCKET_MS } from "../rpc-records.ts";
 import type { Tables } from "../tables.ts";
@@ -6,26 +6,26 @@ import type { AdminStore } from "./open-admin.ts";
 
 export interface PruneRpcOptions {
 	readonly nowMs: number;
-	/** Sends before this leave the audit. */
+	/** Sends before this time leave the audit. */
 	readonly sendsBeforeMs: number;
-	/** Rows of each table that one call takes at most. */
+	/** Most rows of each table per call. */
 	readonly rows: number;
 }
 
 export interface PrunedRpc {
-	/** True where there may be more. */
+	/** True where more rows may be due. */
 	readonly more: boolean;
 	/** Files of DATA/idempotency that nothing names any more. Empty where nodes share the store. */
 	readonly files: readonly string[];
 }
 
 const HOUR_MS = 3_600_000;
-/** A clock that was set back finds the credits of two days. */
+/** A clock that was set back still finds the credits of two days. */
 const CREDITS_MS = 48 * HOUR_MS;
-/** Longer than an answer lives, so what is older belongs to none: it expired, or its post never came. */
+/** Longer than an answer lives, so that older bodies belong to none: their answer expired, or its post never came. */
 const BODIES_MS = 26 * HOUR_MS;
 
-/** May be repeated after a failure: files of a repeat that are not told are found at the next start. */
+/** Prunes rows. May be repeated after a failure; files that a repeat does not return are found at the next start. */
 export async function pruneRpc(admin: AdminStore, order: PruneRpcOptions): Promise<PrunedRpc> {
 	const { nowMs, sendsBeforeMs, rows } = order;
 	return admin.db.transaction().execute(async (tx) => {
@@ -57,7 +57,7 @@ export async function pruneRpc(admin: AdminStore, order: PruneRpcOptions): Promi
 	});
 }
 
-/** Those of the names that an answer stands in: the others are left over from a crash. */
+/** Returns the names that an answer uses; the others are left over from a crash. */
 export async function keptAnswerFiles(admin: AdminStore, input: { readonly names: readonly string[] }): Promise<string[]> {
 	if (input.names.length === 0) return [];
 	const rows = await admin.db
@@ -68,7 +68,7 @@ export async function keptAnswerFiles(admin: AdminStore, input: { readonly names
 	return rows.flatMap(({ file }) => (file === null ? [] : [file]));
 }
 
-/** An answer that was put in the place of an expired one meanwhile stays. */
+/** Returns expired answers. An answer that meanwhile replaced an expired one stays. */
 async function expiredAnswers(tx: Transaction<Tables>, nowMs: number, rows: number): Promise<{ file: string | null }[]> {
 	const result = await sql<{ file: string | null }>`DELETE FROM idempotency_answers WHERE expires_at <= ${nowMs}
 		AND (account_id, key) IN (SELECT account_id, key FROM idempotency_answers WHERE expires_at <= ${nowMs}

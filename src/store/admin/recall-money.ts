@@ -1,22 +1,26 @@
-/** Money is taken back where it is free. What nodes have leased and do not need they give back when they are asked. */
+/**
+ * Recalls money: only free money can be taken back, so nodes are told to return what they have leased and do not
+ * need.
+ */
 import { noteChange } from "./changes.ts";
 import { AdminError } from "./errors.ts";
 import type { AdminStore } from "./open-admin.ts";
 
-/** How long the operator's changes wait for money that running servers have to return first. */
+/** How long the operator's changes wait for money that running servers must return first. */
 export const LEASED_PATIENCE_MS = 5_000;
 /** At each notice of a change a node returns what none of its requests holds. */
 const ASK_AGAIN_MS = 500;
 const LEASED_RETRY_MS = 20;
 
-/** Asks all nodes for what they have leased of an account and do not need. */
+/** Tells all nodes to return what they have leased of an account and do not need. */
 export async function recallMoney(admin: AdminStore, { accountId }: { readonly accountId: string }): Promise<void> {
 	await admin.db.transaction().execute((tx) => noteChange(tx, { kind: "account", accountId, takesBack: true }, admin.wallMs()));
 }
 
 /**
- * Tries a change that takes money back, asking for what is leased (`ask`), for `patienceMs` at most; then rejects with
- * `AdminError` (MONEY_LEASED). Not for the store thread itself: nodes return money through it.
+ * Tries a change that takes money back, and recalls leased money (`ask`), for at most `patienceMs`; then rejects with
+ * `AdminError` (MONEY_LEASED). The store thread itself must not call it, since nodes return money through that
+ * thread.
  */
 export async function waitForMoney<T>(attempt: () => Promise<T>, ask: () => Promise<void>, patienceMs: number): Promise<T> {
 	const deadlineMs = performance.now() + patienceMs;

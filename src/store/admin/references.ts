@@ -14,7 +14,7 @@ export function checkReference(reference: string): string {
 	throw new AdminError("INVALID", "a reference has 1 to 255 printable ASCII characters without spaces");
 }
 
-/** Throws `AdminError` (REFERENCE_USED) where the reference names something of another kind. */
+/** Throws `AdminError` (REFERENCE_USED) where the reference names a movement of another kind. */
 export async function refuseOtherUse(tx: Transaction<Tables>, reference: string, own: Referred): Promise<void> {
 	for (const table of TABLES) {
 		if (table === own) continue;

@@ -11,20 +11,20 @@ import type { AdminStore } from "./open-admin.ts";
 import { checkReference, referenceUsed, refuseOtherUse } from "./references.ts";
 
 export interface RefundRequest {
-	/** The X-Request-ID of what was charged. */
+	/** The X-Request-ID of the charged request. */
 	readonly requestId: string;
-	/** Whose it must be; left out: anybody's. */
+	/** The account that must have made the request; left out: any. */
 	readonly accountId?: string;
-	/** USD (diem) as decimal text; left out: all that was not given back yet. */
+	/** USD (diem) as decimal text; left out: everything that was not refunded yet. */
 	readonly amount?: string;
-	/** Left out: the one of the request for a refund of all, else one of its own. */
+	/** Left out: the request's own reference for a full refund, else a new one. */
 	readonly reference?: string;
 }
 
 export interface RefundPart {
 	readonly source: MoneySource;
 	readonly amount: Nano;
-	/** Balance of that source right after it; of diem: of the day that it came from. */
+	/** Balance of that source right after it; for diem, of the day that it came from. */
 	readonly balanceAfter: Nano;
 }
 
@@ -32,12 +32,12 @@ export interface Refunded {
 	readonly accountId: string;
 	readonly requestId: string;
 	readonly reference: string;
-	/** Over all parts; one diem counts as one USD. */
+	/** Sum of all parts; one diem counts as one USD. */
 	readonly amount: Nano;
 	readonly parts: readonly RefundPart[];
 	/** Unix milliseconds. */
 	readonly bookedAtMs: number;
-	/** True where it was given back before under this reference, and nothing was moved now. */
+	/** True where it was refunded before under this reference, and nothing was moved now. */
 	readonly replayed: boolean;
 }
 
@@ -47,13 +47,13 @@ interface Post {
 	readonly day: bigint;
 }
 
-/** What lapses goes back last. */
+/** Money that expires is returned last. */
 const RETURN_ORDER: readonly MoneySource[] = ["usd", "bundled", "diem"];
 
 /**
- * Gives back what a request was charged, or a part of it, once for each reference: to the sources it came from, USD
- * first, diem last and to the day it was of. All refunds of a request are never more than it was charged. A repeat
- * answers with the first, `replayed`. Throws `AdminError`: NOT_FOUND, INVALID, REFERENCE_USED.
+ * Refunds what a request was charged, or a part of it, once for each reference: to the sources it came from, USD
+ * first, diem last and to its day. All refunds of a request together never exceed its charge. A repeat returns the
+ * first refund, `replayed`. Throws `AdminError`: NOT_FOUND, INVALID, REFERENCE_USED.
  */
 export async function refund(admin: AdminStore, request: RefundRequest): Promise<Refunded> {
 	const wanted = request.amount === undefined ? null : amountToMove(request.amount, "refund");
@@ -67,7 +67,7 @@ export async function refund(admin: AdminStore, request: RefundRequest): Promise
 		const parts = split(await leftOf(tx, post), wanted);
 		const atMs = admin.wallMs();
 		const booked: RefundPart[] = [];
-		// In the order in which nodes lock budgets.
+		// This is the order in which nodes lock budgets.
 		for (const source of [...parts.keys()].sort()) {
 			const amount = nano(Number(parts.get(source)));
 			const to = { kind: "grant", from: REVENUE, accountId: post.account_id, source, amount, atMs } as const;
@@ -105,8 +105,8 @@ async function requirePost(tx: Transaction<Tables>, { requestId, accountId }: Re
 }
 
 /**
- * What a post was charged of each source (the operator's part, `overrun`, is nobody's) less what was given back: of all
- * refunds, or of those up to a movement.
+ * Returns the rest of a post's charge by source: without the operator's part (`overrun`), and less all refunds, or
+ * those up to a movement.
  */
 async function leftOf(tx: Transaction<Tables>, post: Post, upTo?: bigint): Promise<Map<MoneySource, bigint>> {
 	const left = new Map<MoneySource, bigint>();

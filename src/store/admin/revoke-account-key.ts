@@ -2,7 +2,7 @@ import { noteChange } from "./changes.ts";
 import { requireAccountKey } from "./find-account-key.ts";
 import type { AdminStore } from "./open-admin.ts";
 
-/** Ends a key of an account for good. Throws `AdminError` (NOT_FOUND), also where it was revoked before. */
+/** Revokes a key of an account for good. Throws `AdminError` (NOT_FOUND), also where it was revoked before. */
 export async function revokeAccountKey(
 	admin: AdminStore,
 	input: { readonly accountId: string; readonly keyId: string },

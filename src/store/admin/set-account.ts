@@ -14,13 +14,16 @@ import { recallMoney, waitForMoney } from "./recall-money.ts";
 import { setChainStake, setOperatorStake } from "./stakes.ts";
 import { linkWallet, readWallet } from "./wallets.ts";
 
-/** What is left out stays. */
+/** Changes of an account; fields that are left out stay. */
 export interface AccountChanges {
 	readonly name?: string;
 	readonly tier?: AccountTier;
-	/** Diem as decimal text, or `chain` to have it read there; counts from the next UTC day on. */
+	/** Diem as decimal text, or `chain` to read it there; counts from the next UTC day on. */
 	readonly stakeDiem?: string;
-	/** What the bundled credit shall be, USD as decimal text: the difference is granted, or taken back as far as it is free. */
+	/**
+	 * The target of the bundled credit, USD as decimal text: the difference is granted, or taken back as far as it is
+	 * free.
+	 */
 	readonly bundledUsd?: string;
 	/** 0x and 40 hex digits (mixed case is a checksum), or null for none. */
 	readonly wallet?: string | null;
@@ -28,12 +31,13 @@ export interface AccountChanges {
 	readonly disabled?: boolean;
 }
 
-/** Stands in the place of an amount where the chain says it. */
+/** Replaces the amount where the chain decides it. */
 const STAKE_ON_CHAIN = "chain";
 
 /**
- * Changes what is given, all or none; nothing given changes nothing. Throws `AdminError`: NOT_FOUND, INVALID, CONFLICT
- * (the wallet belongs to another account, or the account was erased), MONEY_LEASED (bundled credit that is to be taken back is in use).
+ * Applies all given changes or none; an empty input changes nothing. Throws `AdminError`: NOT_FOUND, INVALID,
+ * CONFLICT (the wallet belongs to another account, or the account was erased), MONEY_LEASED (bundled credit to be
+ * taken back is in use).
  */
 export async function changeAccount(admin: AdminStore, accountId: string, changes: AccountChanges): Promise<AccountView> {
 	const { name, tier, disabled, stakeDiem, bundledUsd } = changes;
@@ -63,8 +67,8 @@ export async function changeAccount(admin: AdminStore, accountId: string, change
 }
 
 /**
- * As `changeAccount`; where bundled credit that is to be taken back is leased to a running node, it is asked for and
- * waited for, for `patienceMs` at most. Waiting is for callers outside of the store thread.
+ * Does as `changeAccount`. Where bundled credit to be taken back is leased to a running node, it is recalled and
+ * awaited for at most `patienceMs`. Only callers outside of the store thread may wait.
  */
 export function setAccount(admin: AdminStore, accountId: string, changes: AccountChanges, patienceMs = 0): Promise<AccountView> {
 	const change = () => changeAccount(admin, accountId, changes);
@@ -76,7 +80,7 @@ export function disableAccount(admin: AdminStore, accountId: string): Promise<Ac
 	return changeAccount(admin, accountId, { disabled: true });
 }
 
-/** Takes the account's requests again. Throws `AdminError`: NOT_FOUND, CONFLICT (it was erased). */
+/** Accepts the account's requests again. Throws `AdminError`: NOT_FOUND, CONFLICT (it was erased). */
 export function enableAccount(admin: AdminStore, accountId: string): Promise<AccountView> {
 	return changeAccount(admin, accountId, { disabled: false });
 }

@@ -1,7 +1,7 @@
 /**
- * The reading of a UTC day's stakes from the chain: one node reads at a time, another takes over when its term has
- * ended, and all read at the one block that was chosen first. So it does not matter who reads, how often, or how late:
- * a stake is counted where it lay at that block.
+ * The reading of a UTC day's stakes from the chain. One node reads at a time, another takes over when its term has
+ * ended, and all read at the one block that was chosen first. So it does not matter who reads, how often, or how
+ * late: a stake counts where it was at that block.
  */
 import type { Transaction } from "kysely";
 import { nano } from "../../ledger/nano.ts";
@@ -18,25 +18,25 @@ export interface StakeBlock {
 
 /** What a node may do for a day now. */
 export type StakeReadingTurn =
-	/** It reads. `block` is null until one is chosen. */
+	/** This node reads. `block` is null until one is chosen. */
 	| { readonly turn: "read"; readonly block: StakeBlock | null }
 	/** Another node reads. */
 	| { readonly turn: "wait" }
 	| { readonly turn: "done" }
-	/** The day's reading began at another contract: what is left of it starts with the next day. */
+	/** The day's reading began with another contract: the rest of the reading must wait for the next day. */
 	| { readonly turn: "other-origin"; readonly origin: string };
 
 export interface TakeStakeReading {
 	readonly day: number;
-	/** Names chain, contract and view. */
+	/** Identifies chain, contract and view. */
 	readonly origin: string;
-	/** Names the node. */
+	/** Id of the node. */
 	readonly reader: string;
-	/** How long the reader may be silent before another one takes over, milliseconds. */
+	/** How long the reader may be silent before another one takes over, in milliseconds. */
 	readonly termMs: number;
 }
 
-/** Takes the day's reading for a node, or keeps it. */
+/** Takes the day's reading for a node, or extends its turn. */
 export function takeStakeReading(admin: AdminStore, input: TakeStakeReading): Promise<StakeReadingTurn> {
 	const { day, origin, reader, termMs } = input;
 	return admin.db.transaction().execute(async (tx) => {
@@ -58,7 +58,7 @@ export function takeStakeReading(admin: AdminStore, input: TakeStakeReading): Pr
 	});
 }
 
-/** Chooses the block of a day's reading; the first choice stays, and is returned. */
+/** Chooses the block of a day's reading. The first choice stays, and is returned. */
 export function chooseStakeBlock(
 	admin: AdminStore,
 	input: { readonly day: number; readonly block: StakeBlock },
@@ -90,7 +90,7 @@ export interface Staker {
 	readonly wallet: string;
 }
 
-/** Accounts whose stake of a day is still to be read, in the order of their ids behind `after`. */
+/** Returns accounts whose stake of a day is unread, in the order of their ids after `after`. */
 export function listUnreadStakers(
 	admin: AdminStore,
 	input: { readonly day: number; readonly after: string; readonly limit: number },
@@ -137,8 +137,8 @@ export interface WriteStakes {
 }
 
 /**
- * Books what was read, and keeps the reading for its node. An account that meanwhile has another wallet, or the
- * operator's stake, is passed over: its wallet may count for another one.
+ * Writes the stakes that were read, and extends the node's turn. An account with another wallet meanwhile, or with
+ * the operator's stake, is skipped: its wallet may count for another account.
  */
 export async function writeStakes(admin: AdminStore, input: WriteStakes): Promise<void> {
 	const { day, reader, termMs, stakes } = input;
@@ -155,7 +155,7 @@ export async function writeStakes(admin: AdminStore, input: WriteStakes): Promis
 			({ accountId, stake }) => ({ accountId, fromDay: day, stake: nano(stake), source: "chain" }) as const,
 		);
 		await insertStakes(tx, rows, atMs);
-		// Nodes that have an account know of no diem of this day yet.
+		// Nodes that have the account cached know no diem of this day yet.
 		const told = counting.filter(({ stake }) => stake >= MIN_STAKE_NANO);
 		await noteChanges(
 			tx,
@@ -165,7 +165,7 @@ export async function writeStakes(admin: AdminStore, input: WriteStakes): Promis
 	});
 }
 
-/** In one statement for all: nodes far from their store book a page in a moment, too. */
+/** Uses one statement for all, so that nodes far from their store write a page quickly too. */
 async function thatCount(tx: Transaction<Tables>, day: number, stakes: readonly ReadStake[]): Promise<ReadStake[]> {
 	if (stakes.length === 0) return [];
 	const rows = await unread(tx, day)
@@ -180,10 +180,13 @@ async function thatCount(tx: Transaction<Tables>, day: number, stakes: readonly 
 	return stakes.filter(({ accountId, wallet }) => wallets.get(accountId) === wallet);
 }
 
-/** Days that readings are kept for; what was paid stands in the allotments. */
+/** Days for which readings are kept; what was paid is in the allotments. */
 const KEPT_DAYS = 31;
 
-/** Ends a day's reading where nobody is left to be read, and forgets old ones. False: somebody is. */
+/**
+ * Ends a day's reading where no account is left to be read, and deletes old readings. Returns false where some are
+ * left.
+ */
 export function finishStakeReading(admin: AdminStore, input: { readonly day: number }): Promise<boolean> {
 	const { day } = input;
 	return admin.db.transaction().execute(async (tx) => {
@@ -194,7 +197,7 @@ export function finishStakeReading(admin: AdminStore, input: { readonly day: num
 	});
 }
 
-/** Of each account only what a newer reading stands in front of: no older stake of the operator comes to light. */
+/** Deletes only readings that a newer one of the account covers, so that no older stake of the operator reappears. */
 async function forgetOld(tx: Transaction<Tables>, day: number): Promise<void> {
 	const readToday = tx
 		.selectFrom("diem_stakes")

@@ -1,7 +1,7 @@
 /**
- * What accounts have staked. A stake that the operator sets counts from the next UTC day on, until another one does. A
- * stake on the chain counts for the day that it was read for (accounts with a linked wallet, unless the operator set
- * theirs), and for no other day: what was not read pays nothing.
+ * Stakes of accounts. A stake that the operator sets counts from the next UTC day on, until another one does. A stake
+ * on the chain counts only for the day for which it was read (accounts with a linked wallet, unless the operator set
+ * theirs): an unread day pays nothing.
  */
 import type { Transaction } from "kysely";
 import { type Nano, nano } from "../../ledger/nano.ts";
@@ -9,14 +9,14 @@ import { DAY_MS } from "../store-clock.ts";
 import type { StakeSource, StoreDb, Tables } from "../tables.ts";
 import { nextReadingDay } from "./wallets.ts";
 
-/** The stake that counts on a day, in nano-diem. */
+/** Returns the stake that counts on a day, in nano-diem. */
 export async function stakeOn(db: StoreDb, accountId: string, day: number): Promise<Nano> {
 	const row = await latestRow(db, accountId, day);
 	if (row === undefined || (row.source === "chain" && row.from_day !== BigInt(day))) return nano(0);
 	return nano(Number(row.stake));
 }
 
-/** The last stake that is known on a day, whether it still counts or not. */
+/** Returns the last stake known on a day, whether it still counts or not. */
 export async function lastStakeKnown(db: StoreDb, accountId: string, day: number): Promise<Nano> {
 	return nano(Number((await latestRow(db, accountId, day))?.stake ?? 0n));
 }
@@ -32,13 +32,16 @@ function latestRow(db: StoreDb, accountId: string, day: number) {
 		.executeTakeFirst();
 }
 
-/** From now on the operator says the stake; `stake` counts from the next UTC day on: one set now could be moved and paid twice. */
+/**
+ * Makes the operator decide the stake. `stake` counts from the next UTC day on: one that counted at once could be
+ * moved and paid twice.
+ */
 export async function setOperatorStake(tx: Transaction<Tables>, accountId: string, stake: Nano, atMs: number): Promise<void> {
 	await tx.updateTable("accounts").set({ stake_source: "operator" }).where("id", "=", accountId).execute();
 	await insertStakes(tx, [{ accountId, fromDay: Math.floor(atMs / DAY_MS) + 1, stake, source: "operator" }], atMs);
 }
 
-/** From the next UTC day on the chain says the stake; what the operator set ends then. */
+/** Makes the chain decide the stake from the next UTC day on; the operator's stake ends then. */
 export async function setChainStake(tx: Transaction<Tables>, accountId: string, atMs: number): Promise<void> {
 	const { stake_source } = await tx
 		.selectFrom("accounts")
@@ -58,7 +61,7 @@ export interface NewStake {
 	readonly source: StakeSource;
 }
 
-/** Writes stakes in one statement; each takes the place of what its account has from the same day on. */
+/** Writes stakes in one statement; each replaces the stake of its account from the same day on. */
 export async function insertStakes(tx: Transaction<Tables>, stakes: readonly NewStake[], atMs: number): Promise<void> {
 	if (stakes.length === 0) return;
 	await tx

@@ -1,10 +1,12 @@
 import { randomBytes } from "node:crypto";
 import type { AdminStore } from "./open-admin.ts";
 
-/** What a secret of the store is for; each has its own. */
+/** The purpose of a secret of the store; each has its own. */
 export type SecretName = "console-session" | "usage-cursor" | "wallet-entry" | "web3-key-token";
 
-/** 32 random bytes as lower-case hex, made at the first call: the same for all nodes, and after a restart. */
+/**
+ * Returns 32 random bytes as lower-case hex, created at the first call: the same for all nodes, and after a restart.
+ */
 export async function sharedSecret(admin: AdminStore, input: { readonly name: SecretName }): Promise<string> {
 	const name = `secret:${input.name}`;
 	const made = await admin.db.selectFrom("meta").select("value").where("name", "=", name).executeTakeFirst();

@@ -8,7 +8,10 @@ import { checkKeyFields } from "./keys.ts";
 import { mergeRestrictions } from "./merge-restrictions.ts";
 import type { AdminStore } from "./open-admin.ts";
 
-/** What is left out stays. Of `limits` and `restrictions` the given members replace, null clears. */
+/**
+ * Changes of a key; fields that are left out stay. In `limits` and `restrictions` given members replace, and null
+ * clears.
+ */
 export interface KeyChanges {
 	readonly limits?: Partial<KeyLimits>;
 	readonly limitPeriod?: LimitPeriod;
@@ -23,7 +26,10 @@ export interface UpdateAccountKey {
 	readonly changes: KeyChanges;
 }
 
-/** Changes what is given of a key, all or none; nothing given changes nothing. Throws `AdminError`: NOT_FOUND, INVALID. */
+/**
+ * Applies all given changes of a key or none; an empty input changes nothing. Throws `AdminError`: NOT_FOUND,
+ * INVALID.
+ */
 export async function updateAccountKey(admin: AdminStore, input: UpdateAccountKey): Promise<ApiKey> {
 	const { accountId, keyId, changes } = input;
 	checkKeyFields(changes);

@@ -6,22 +6,22 @@ import { linkedName } from "../wallet-callers.ts";
 import { noteChange } from "./changes.ts";
 import { AdminError } from "./errors.ts";
 
-/** The wallet as it is stored: lower case. Throws `AdminError` (INVALID). */
+/** Returns the wallet as stored: lower case. Throws `AdminError` (INVALID). */
 export async function readWallet(text: string): Promise<string> {
 	const wallet = await readEvmAddress(text);
 	if (wallet !== null) return wallet;
 	throw new AdminError("INVALID", "a wallet is 0x and 40 hex digits, its letters small or with the right checksum (ERC-55)");
 }
 
-/** The account that a wallet is linked to; null where it is none. */
+/** Returns the account that a wallet is linked to; null where there is none. */
 export async function ownerOf(db: StoreDb, wallet: string): Promise<string | null> {
 	const row = await db.selectFrom("accounts").select("id").where("wallet", "=", wallet).executeTakeFirst();
 	return row?.id ?? null;
 }
 
 /**
- * Links a wallet in lower case to an account, or none. A wallet belongs to one account. Throws `AdminError` (CONFLICT).
- * The wallet's stake on the chain counts for the account from the next day on.
+ * Links a wallet in lower case to an account; null unlinks it. A wallet belongs to one account. Throws `AdminError`
+ * (CONFLICT). The wallet's stake on the chain counts for the account from the next day on.
  */
 export async function linkWallet(tx: Transaction<Tables>, accountId: string, wallet: string | null, atMs: number): Promise<void> {
 	const before = await tx.selectFrom("accounts").select("wallet").where("id", "=", accountId).executeTakeFirst();
@@ -41,8 +41,8 @@ export async function linkWallet(tx: Transaction<Tables>, accountId: string, wal
 }
 
 /**
- * The first UTC day of which no stake has been read, after the day of `atMs`: also where the clocks of two machines
- * disagree about midnight, what is linked now takes no part in a day that is being read.
+ * Returns the first UTC day after that of `atMs` for which no stake has been read. Even where the clocks of two
+ * machines disagree about midnight, a new link takes no part in a day that is being read.
  */
 export async function nextReadingDay(tx: Transaction<Tables>, atMs: number): Promise<number> {
 	const last = await tx.selectFrom("stake_readings").select("day").orderBy("day", "desc").limit(1).executeTakeFirst();

@@ -1,14 +1,14 @@
-/** One node at a time takes the next nonce of a key and sends with it; one that died loses its turn. */
+/** Gives one node at a time the turn to take a key's next nonce and send with it; a dead node loses its turn. */
 import type { AdminStore } from "../open-admin.ts";
 
 export interface BroadcastTurn {
 	/** Chain and address of the key. */
 	readonly name: string;
-	/** Names this one send. */
+	/** Id of this one send. */
 	readonly holder: string;
 }
 
-/** False where another send has the turn. */
+/** Returns false where another send has the turn. */
 export function takeBroadcastTurn(admin: AdminStore, input: BroadcastTurn & { readonly termMs: number }): Promise<boolean> {
 	const { name, holder, termMs } = input;
 	return admin.db.transaction().execute(async (tx) => {
@@ -25,7 +25,7 @@ export function takeBroadcastTurn(admin: AdminStore, input: BroadcastTurn & { re
 	});
 }
 
-/** Gives the turn to the next one. */
+/** Ends the turn, so that the next send can take it. */
 export async function endBroadcastTurn(admin: AdminStore, { name, holder }: BroadcastTurn): Promise<void> {
 	await admin.db
 		.transaction()

@@ -8,7 +8,7 @@ import { AdminError } from "../errors.ts";
 import type { AdminStore } from "../open-admin.ts";
 import { requireRow, type TopUp } from "./top-up-row.ts";
 
-/** The transfer by which the chain proves a payment. */
+/** The transfer with which the chain proves a payment. */
 export interface ProvenTransfer {
 	readonly transaction: string;
 	readonly block: number;
@@ -17,13 +17,14 @@ export interface ProvenTransfer {
 
 export interface CreditTopUp extends ProvenTransfer {
 	readonly id: string;
-	/** Under what the wallet's account is known; its first credit makes the account. */
+	/** Identity of the wallet's account; its first credit creates the account. */
 	readonly identity: string;
 }
 
 /**
- * Credits a payment, once: account, money and the end of the payment are one transaction. A repeat returns it as it
- * stands. Throws `AdminError`: NOT_FOUND, CONFLICT (it has failed for good), INVALID (past the largest balance).
+ * Credits a payment, once: account, money and the end of the payment are one transaction. A repeat returns the
+ * payment unchanged. Throws `AdminError`: NOT_FOUND, CONFLICT (it has failed for good), INVALID (past the largest
+ * balance).
  */
 export function creditTopUp(admin: AdminStore, input: CreditTopUp): Promise<TopUp> {
 	const insertAccount = checkedAccount({ name: input.identity, identity: input.identity });
@@ -34,7 +35,7 @@ export function creditTopUp(admin: AdminStore, input: CreditTopUp): Promise<TopU
 		const atMs = admin.wallMs();
 		const accountId = (await accountOfWallet(tx, input.identity)) ?? (await insertAccount(tx, atMs, false)).id;
 		const { movementId } = await addCredit(tx, accountId, found.amount, found.id, atMs);
-		// Nodes may remember the wallet as one without an account.
+		// Nodes may have cached the wallet as one without an account.
 		const name = ownName(input.identity);
 		await noteChange(tx, { kind: "key", keyId: name, accountId, hash: name }, atMs);
 		await tx
@@ -54,7 +55,7 @@ export function creditTopUp(admin: AdminStore, input: CreditTopUp): Promise<TopU
 	});
 }
 
-/** null where the wallet never topped up. */
+/** Returns null where the wallet never topped up. */
 async function accountOfWallet(tx: Transaction<Tables>, identity: string): Promise<string | null> {
 	const row = await tx.selectFrom("accounts").select("id").where("identity", "=", identity).executeTakeFirst();
 	return row?.id ?? null;

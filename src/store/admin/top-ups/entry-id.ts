@@ -5,9 +5,9 @@ const ULID_LENGTH = 26;
 const RANDOM_BYTES = 10;
 
 /**
- * Returns the id of an entry of a wallet's history: `ledger_` and a ULID of its time and, in place of the random part, a
- * keyed hash of its place in the books. The place itself counts the movements of all accounts: two of one's own entries
- * would tell how much the service did in between.
+ * Returns the id of an entry of a wallet's history: `ledger_` and a ULID of its time, in which a keyed hash of its
+ * position in the books replaces the random part. The position counts the movements of all accounts: two of a
+ * wallet's own entries would reveal how much the service did in between.
  *
  * @param secret 64 hex digits, the same on all nodes
  * @param createdAtMs Unix milliseconds

@@ -1,4 +1,4 @@
-/** Payments on their way: who is at them, what is known of them. Each function is one transaction. */
+/** Open payments: which node settles them, and what is known of them. Each function is one transaction. */
 import { AdminError } from "../errors.ts";
 import type { AdminStore } from "../open-admin.ts";
 import { findRow, isOpen, requireRow, type TopUp, type TopUpKey, topUpOf, topUpRows } from "./top-up-row.ts";
@@ -10,30 +10,30 @@ export interface BeginTopUp extends TopUpKey {
 	readonly units: number;
 	/** Nano-USD. */
 	readonly amount: number;
-	/** As the row has it. */
+	/** As in the row. */
 	readonly validBefore: number;
 	readonly proof: string;
 	readonly fromBlock: number;
-	/** What the payer has now, base units; left out where the chain has taken the payment already. */
+	/** The payer's current balance in base units; left out where the chain has accepted the payment already. */
 	readonly payerUnits?: number;
-	/** Names the node. */
+	/** Id of the node. */
 	readonly settler: string;
-	/** How long the node may be silent before another one takes over, milliseconds. */
+	/** How long the node may be silent before another one takes over, in milliseconds. */
 	readonly termMs: number;
 }
 
-/** `mine`: the caller is at it from now on. */
+/** `mine`: the caller settles the payment from now on. */
 export interface TopUpTurn {
 	readonly topUp: TopUp;
 	readonly mine: boolean;
-	/** True where this call made the row. */
+	/** True where this call created the row. */
 	readonly begun: boolean;
 }
 
 /**
- * Writes a payment down before anything is sent for it. Where it stands already it is taken as `takeTopUp` does. Throws
- * `AdminError` (CONFLICT) where open payments of the same payer may take the tokens that it needs: sent together they
- * would be mined one by one, and refused by the token at the cost of whoever sent them.
+ * Writes a payment before anything is sent for it. Where it exists already, takes it as `takeTopUp` does. Throws
+ * `AdminError` (CONFLICT) where open payments of the same payer may use the tokens that it needs: sent together they
+ * would be mined one by one, and the token would refuse some at the sender's cost.
  */
 export function beginTopUp(admin: AdminStore, input: BeginTopUp): Promise<TopUpTurn> {
 	const { payTo, validBefore, fromBlock, termMs, payerUnits, ...row } = input;
@@ -68,7 +68,7 @@ export function beginTopUp(admin: AdminStore, input: BeginTopUp): Promise<TopUpT
 	});
 }
 
-/** Base units that open payments of a payer may still take from it. */
+/** Returns the base units that open payments of a payer may still take. */
 async function openUnits(tx: AdminStore["db"], { network, asset, payer }: TopUpKey): Promise<number> {
 	const { units } = await tx
 		.selectFrom("top_ups")
@@ -86,7 +86,7 @@ interface Taker {
 	readonly termMs: number;
 }
 
-/** Takes an open payment for a node: not where another one is at it. */
+/** Takes an open payment for a node, unless another node settles it. */
 export function takeTopUp(admin: AdminStore, input: Taker & { readonly id: string }): Promise<TopUpTurn> {
 	return admin.db.transaction().execute(async (tx) => {
 		const found = await requireRow(tx, input.id);
@@ -113,16 +113,16 @@ async function take(
 export interface NoteTopUp {
 	readonly id: string;
 	readonly settler: string;
-	/** `unknown`: the node has let go of it. */
+	/** `unknown`: the node has released it. */
 	readonly state: "settling" | "unknown";
-	/** Left out: as before. */
+	/** Left out: unchanged. */
 	readonly transaction?: string | null;
 	readonly fromBlock?: number;
-	/** When it is looked at again, milliseconds from now; left out: as before. */
+	/** Milliseconds until the next check; left out: unchanged. */
 	readonly lookInMs?: number;
 }
 
-/** Notes what a node learned of an open payment. Nothing changes where it has ended, or another node is at it. */
+/** Records what a node learned of an open payment. Changes nothing where it has ended, or another node settles it. */
 export async function noteTopUp(admin: AdminStore, input: NoteTopUp): Promise<void> {
 	const { id, settler, state, transaction, fromBlock, lookInMs } = input;
 	await admin.db.transaction().execute((tx) =>
@@ -141,7 +141,7 @@ export async function noteTopUp(admin: AdminStore, input: NoteTopUp): Promise<vo
 	);
 }
 
-/** Ends a payment by which no token comes any more. Returns it as it stands: a credited one stays credited. */
+/** Ends a payment that can move no token any more. Returns the current row: a credited one stays credited. */
 export function failTopUp(admin: AdminStore, input: { readonly id: string; readonly reason: string }): Promise<TopUp> {
 	return admin.db.transaction().execute(async (tx) => {
 		await tx
@@ -154,14 +154,14 @@ export function failTopUp(admin: AdminStore, input: { readonly id: string; reado
 	});
 }
 
-/** null where it was never begun. */
+/** Returns null where it was never begun. */
 export function findTopUp(admin: AdminStore, key: TopUpKey): Promise<TopUp | null> {
 	return findRow(admin.db, key);
 }
 
 /**
- * Open payments that are to be looked at now, the longest waiting first. With `settler`: all that this node was at,
- * when it starts again.
+ * Returns open payments that are due, the longest waiting first. With `settler`: all payments of this node, when it
+ * starts again.
  */
 export async function listDueTopUps(
 	admin: AdminStore,
@@ -173,7 +173,7 @@ export async function listDueTopUps(
 	return rows.map(topUpOf);
 }
 
-/** All payments in the order of their ids behind `after`. */
+/** Returns all payments in the order of their ids after `after`. */
 export async function listTopUps(admin: AdminStore, input: { readonly after: string; readonly limit: number }): Promise<TopUp[]> {
 	const rows = await topUpRows(admin.db).where("top_ups.id", ">", input.after).orderBy("top_ups.id").limit(input.limit).execute();
 	return rows.map(topUpOf);

@@ -3,43 +3,43 @@ import { type Nano, nano } from "../../../ledger/nano.ts";
 import type { StoreDb, Tables, TopUpState } from "../../tables.ts";
 import { AdminError } from "../errors.ts";
 
-/** What names a payment: the chain takes it once. */
+/** Identifies a payment: the chain accepts it once. */
 export interface TopUpKey {
 	/** CAIP-2. */
 	readonly network: string;
 	readonly asset: string;
 	readonly payer: string;
-	/** Of an authorization; on Solana the SHA-256 of the message that is signed. */
+	/** Nonce of an authorization; on Solana the SHA-256 of the signed message. */
 	readonly nonce: string;
 }
 
-/** A payment as the books hold it. */
+/** A payment as the books have it. */
 export interface TopUp extends TopUpKey {
 	readonly id: string;
 	readonly payTo: string;
 	/** Base units of the token. */
 	readonly units: number;
 	readonly amount: Nano;
-	/** Unix seconds; on Solana the height of the last block that takes it. */
+	/** Unix seconds; on Solana the height of the last block that accepts it. */
 	readonly validBefore: number;
 	/** JSON of what was signed, with the signature. */
 	readonly proof: string;
 	readonly state: TopUpState;
 	readonly settler: string;
 	readonly settlerUntilMs: number;
-	/** Below this block (on Solana: slot) nothing of it had happened. */
+	/** It was unused below this block (on Solana: slot). */
 	readonly fromBlock: number;
 	readonly transaction: string | null;
 	readonly logIndex: number | null;
 	readonly reason: string | null;
 	readonly createdAtMs: number;
-	/** Of a credited one. */
+	/** Set for a credited one. */
 	readonly credit: { readonly accountId: string; readonly balanceAfter: Nano } | null;
 }
 
 type Row = Selectable<Tables["top_ups"]> & { readonly balance_after: bigint | null };
 
-/** Rows with the balance that a credit left behind. */
+/** Selects rows with the balance after their credit. */
 export function topUpRows(db: StoreDb) {
 	return db
 		.selectFrom("top_ups")
@@ -90,7 +90,7 @@ export async function requireRow(db: StoreDb, id: string): Promise<TopUp> {
 	return topUpOf(row);
 }
 
-/** True where nobody knows yet what comes of it. */
+/** Returns true where the outcome is not known yet. */
 export function isOpen({ state }: Pick<TopUp, "state">): boolean {
 	return state === "settling" || state === "unknown";
 }

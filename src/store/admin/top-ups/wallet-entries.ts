@@ -1,6 +1,6 @@
 /**
- * A wallet's history: one line for each request that was charged, for each top-up, refund, credit and debit, newest
- * first. Balances follow each other without a gap, as far back as posts stay in the store (docs/money.md, Old months).
+ * A wallet's history: one entry for each charged request, top-up, refund, credit and debit, newest first. Balances
+ * follow each other without a gap, as far back as posts stay in the store (docs/money.md, Old months).
  */
 import { sql } from "kysely";
 import { type Nano, nano } from "../../../ledger/nano.ts";
@@ -10,7 +10,7 @@ import { sharedSecret } from "../store-secret.ts";
 import { entryId } from "./entry-id.ts";
 import { entriesFrom, numberedEntries } from "./wallet-marks.ts";
 
-/** Up to here a page is read from the newest entry on. */
+/** Pages up to this depth are read from the newest entry on. */
 const SHALLOW = 1_000;
 
 export interface ListWalletEntries {
@@ -22,7 +22,7 @@ export interface ListWalletEntries {
 export interface WalletEntryRow {
 	readonly id: string;
 	readonly type: "TOP_UP" | "CHARGE" | "REFUND" | "CREDIT" | "DEBIT";
-	/** Nano-USD; negative where money left. */
+	/** Nano-USD; negative for outgoing money. */
 	readonly amount: number;
 	readonly balanceAfter: Nano;
 	/** Unix milliseconds. */
@@ -32,15 +32,15 @@ export interface WalletEntryRow {
 }
 
 export interface WalletEntryPage {
-	/** USD now; 0 for a wallet that never topped up. */
+	/** Current USD; 0 for a wallet that never topped up. */
 	readonly balance: Nano;
 	readonly entries: readonly WalletEntryRow[];
 	readonly hasMore: boolean;
 }
 
 /**
- * One page. A deep one costs what the others do: it is found from a mark below it (wallet-marks.ts). The first deep page
- * of a history after a start finds the marks, about a microsecond an entry.
+ * Returns one page. A deep page costs as much as any other: it is found from a mark below it (wallet-marks.ts). The
+ * first deep page of a history after a start finds the marks, in about a microsecond per entry.
  */
 export async function walletEntries(admin: AdminStore, input: ListWalletEntries): Promise<WalletEntryPage> {
 	const secret = await sharedSecret(admin, { name: "wallet-entry" });
@@ -91,7 +91,7 @@ function entryOf(row: Row, secret: string): WalletEntryRow {
 	};
 }
 
-/** What is read of the entries that stand in `spot`: `place` is the last movement of one. */
+/** Selects the details of the entries in `spots`: `place` is the last movement of one. */
 function detailed(db: StoreDb, spots: ReturnType<typeof sql>) {
 	const charged = (column: string) =>
 		sql`(SELECT ${sql.raw(column)} FROM movements WHERE post_id = spot.post AND kind = 'charge' AND unit = 'usd')`;
@@ -109,7 +109,7 @@ function detailed(db: StoreDb, spots: ReturnType<typeof sql>) {
 		ORDER BY spot.place DESC`.execute(db);
 }
 
-/** Each part of the union is read in the order of an index, no further than the page. */
+/** Reads each part of the union in the order of an index, no further than the page. */
 async function newestPage(tx: StoreDb, accountId: string, { offset, limit }: ListWalletEntries): Promise<readonly Row[]> {
 	const most = sql.lit(offset + limit + 1);
 	const moved = (table: "credits" | "debits" | "refunds", type: WalletEntryRow["type"]) =>
@@ -132,7 +132,7 @@ async function newestPage(tx: StoreDb, accountId: string, { offset, limit }: Lis
 	return rows;
 }
 
-/** Entries by their numbers, 1 for the oldest: the page, and the one behind it where there is one. */
+/** Returns entries by their numbers, 1 for the oldest: the page, and the entry behind it where there is one. */
 async function deepPage(
 	admin: AdminStore,
 	tx: StoreDb,

@@ -1,13 +1,13 @@
 /**
- * Where the entries of a long wallet history stand: a mark at every thousandth, counted from the oldest one, which never
- * changes its number as others are added. A page at any depth is found from the mark below it. Marks are found as they
- * are needed, each entry is passed once, and live in memory.
+ * Positions in a long wallet history: a mark at every thousandth entry, counted from the oldest, whose number never
+ * changes. A page at any depth is found from the mark below it. Marks are found when needed, which reads each entry
+ * once, and live in memory.
  */
 import { sql } from "kysely";
 import type { StoreDb } from "../../tables.ts";
 import type { AdminStore } from "../open-admin.ts";
 
-/** Behind what an entry's search begins. */
+/** The position after which the search of an entry begins. */
 export interface Mark {
 	/** The last movement before it. */
 	readonly place: bigint;
@@ -17,27 +17,29 @@ export interface Mark {
 
 /** Entries between two marks. */
 const MARK_EVERY = 1_000;
-/** No mark stands above what was booked since then: of two that are booked at once the later number may be there first. */
+/**
+ * No mark is set above entries younger than this: of two that are written at once, the later number may appear first.
+ */
 const SETTLED_MS = 600_000;
 const MAX_ACCOUNTS = 1_000;
 const START: Mark = { place: 0n, charge: 0n };
 
 interface Marks {
-	/** The last charge that left the store: with it all numbers move on. */
+	/** The last charge that left the store; all numbers shift with it. */
 	readonly archived: bigint;
 	readonly marks: Mark[];
 }
 
-/** Of each store that is open, by account, in the order of their last use. */
+/** Marks of each open store, by account, in the order of their last use. */
 const known = new WeakMap<AdminStore, Map<string, Marks>>();
 
-/** An account's entries, and the mark behind which the one with this number stands, with the number of that mark. */
+/** An account's entries, and the mark after which the entry with a given number is, with the number of that mark. */
 export interface EntryNumbers {
 	readonly total: number;
 	markBelow(number: number): { readonly mark: Mark; readonly number: number };
 }
 
-/** Numbers an account's entries, 1 for the oldest. `tx` is the transaction that the page is read in. */
+/** Numbers an account's entries, 1 for the oldest. `tx` is the transaction in which the page is read. */
 export async function numberedEntries(admin: AdminStore, tx: StoreDb, accountId: string): Promise<EntryNumbers> {
 	const { marks } = await marksOf(admin, tx, accountId);
 	const settledBefore = BigInt(admin.wallMs() - SETTLED_MS);
@@ -70,7 +72,7 @@ async function marksOf(admin: AdminStore, tx: StoreDb, accountId: string): Promi
 	return marks;
 }
 
-/** Entries of an account behind a mark: the place of each, what it is, its post and the number of its charge. */
+/** Selects entries of an account after a mark: position, kind, post and number of the charge of each. */
 export function entriesFrom(accountId: string, { place, charge }: Mark, most: number | null) {
 	const end = most === null ? sql`` : sql`LIMIT ${sql.lit(most)}`;
 	const moved = (table: "credits" | "debits" | "refunds", type: string) =>
@@ -101,7 +103,7 @@ async function stepFrom(tx: StoreDb, accountId: string, from: Mark) {
 	};
 }
 
-/** Each part is counted in its index. */
+/** Counts each part in its index. */
 async function entriesBehind(tx: StoreDb, accountId: string, { place, charge }: Mark): Promise<number> {
 	const moved = (table: "credits" | "debits" | "refunds") =>
 		sql`(SELECT count(*) FROM ${sql.table(table)} WHERE account_id = ${accountId} AND movement_id > ${place}

@@ -1,4 +1,4 @@
-/** Wallets with a balance of their own, as the operator sees them. */
+/** Wallets with a balance of their own, for the operator. */
 import { sql } from "kysely";
 import { type Nano, nano } from "../../../ledger/nano.ts";
 import { contains } from "../../queries/contains.ts";
@@ -11,16 +11,16 @@ export interface WalletView {
 	/** `eip155:8453:0x...` or `solana:...`. */
 	readonly identity: string;
 	readonly disabled: boolean;
-	/** USD now. */
+	/** Current USD. */
 	readonly balance: Nano;
-	/** Over all top-ups. */
+	/** Sum of all top-ups. */
 	readonly toppedUp: Nano;
 	readonly topUps: number;
-	/** Of its first top-up, Unix milliseconds. */
+	/** Time of its first top-up, in Unix milliseconds. */
 	readonly createdAtMs: number;
 }
 
-/** Where a page of wallets ends: the next one begins behind it. */
+/** The last wallet of a page: the next page begins behind it. */
 export interface WalletPlace {
 	readonly createdAtMs: number;
 	readonly accountId: string;
@@ -30,11 +30,11 @@ export interface ListWallets {
 	/** null: from the newest on. */
 	readonly after: WalletPlace | null;
 	readonly limit: number;
-	/** A part of the wallet's name; left out: all. Such a page may look at all wallets. */
+	/** A part of the wallet's name; left out: all. Such a page may scan all wallets. */
 	readonly search?: string;
 }
 
-/** A page, the newest first, at the cost of the page. */
+/** Returns a page, newest first, at the cost of the page. */
 export async function listWallets(admin: AdminStore, { after, limit, search }: ListWallets): Promise<WalletView[]> {
 	let page = views(admin.db).orderBy("accounts.created_at", "desc").orderBy("accounts.id", "desc");
 	if (after !== null)
@@ -43,14 +43,14 @@ export async function listWallets(admin: AdminStore, { after, limit, search }: L
 	return (await page.limit(limit).execute()).map(viewOf);
 }
 
-/** Throws `AdminError` (NOT_FOUND): it never topped up. */
+/** Throws `AdminError` (NOT_FOUND) where it never topped up. */
 export async function showWallet(admin: AdminStore, input: { readonly identity: string }): Promise<WalletView> {
 	const row = await views(admin.db).where("identity", "=", input.identity).executeTakeFirst();
 	if (row === undefined) throw new AdminError("NOT_FOUND", `no wallet ${input.identity} has topped up`);
 	return viewOf(row);
 }
 
-/** Whether the operator has disabled it; false for a wallet that never topped up. */
+/** Returns true where the operator has disabled it; false for a wallet that never topped up. */
 export async function isWalletDisabled(admin: AdminStore, input: { readonly identity: string }): Promise<boolean> {
 	const row = await admin.db.selectFrom("accounts").select("disabled").where("identity", "=", input.identity).executeTakeFirst();
 	return row !== undefined && Number(row.disabled) === 1;

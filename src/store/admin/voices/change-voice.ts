@@ -1,10 +1,10 @@
-/** What becomes of a voice after it was made: it is used, deleted, or its time is over. */
+/** Changes of an existing voice: it is used, deleted, or expires. */
 import { sql, type Transaction } from "kysely";
 import type { Tables } from "../../tables.ts";
 import type { AdminStore } from "../open-admin.ts";
 import type { VoiceQuery } from "./read-voice.ts";
 
-/** A use: moves the expiry of a voice whose time slides. Nothing happens to others. */
+/** Records a use, which extends a voice with a sliding expiry. Other voices do not change. */
 export async function touchVoice(
 	admin: AdminStore,
 	{ id, nowMs }: { readonly id: string; readonly nowMs: number },
@@ -20,7 +20,7 @@ export async function touchVoice(
 	);
 }
 
-/** Deletes a voice and its sample. False where the caller has no such voice. */
+/** Deletes a voice and its sample. Returns false where the caller has no such voice. */
 export function deleteVoice(admin: AdminStore, { id, owner, nowMs }: VoiceQuery): Promise<boolean> {
 	return admin.db.transaction().execute(async (tx) => {
 		const gone = await tx
@@ -36,7 +36,7 @@ export function deleteVoice(admin: AdminStore, { id, owner, nowMs }: VoiceQuery)
 	});
 }
 
-/** Deletes all voices of an owner, with their samples, in the transaction that takes from it what tells of a person. */
+/** Deletes all voices of an owner with their samples, in the transaction that erases an account. */
 export async function deleteVoicesOf(tx: Transaction<Tables>, owners: readonly string[]): Promise<void> {
 	const gone = await tx
 		.deleteFrom("voices")
@@ -46,10 +46,10 @@ export async function deleteVoicesOf(tx: Transaction<Tables>, owners: readonly s
 	for (const { id } of gone) await tx.deleteFrom("voice_sample_parts").where("voice_id", "=", id).execute();
 }
 
-/** Parts whose voice never came are older than any upload. */
+/** Parts older than any upload whose voice never came. */
 const STRAY_MS = 3_600_000;
 
-/** Removes voices whose time is over, with their samples, and parts that a crash left; at most `rows` voices a call. */
+/** Removes expired voices with their samples, and parts that a crash left; at most `rows` voices per call. */
 export function pruneVoices(
 	admin: AdminStore,
 	{ nowMs, rows }: { readonly nowMs: number; readonly rows: number },
@@ -63,7 +63,7 @@ export function pruneVoices(
 			.limit(rows)
 			.execute();
 		for (const { id } of expired) {
-			// One that was used between the two statements of another node's transaction lives on.
+			// A voice that was used between the two statements of another node's transaction stays.
 			const gone = await tx
 				.deleteFrom("voices")
 				.where("id", "=", id)

@@ -1,4 +1,4 @@
-/** Reading voices and their samples. Nobody sees what another owns. */
+/** Reads voices and their samples. Nobody sees what another owner has. */
 import type { AdminStore } from "../open-admin.ts";
 import { type StoredVoice, voiceOf } from "./voice-row.ts";
 
@@ -8,7 +8,7 @@ export interface VoiceQuery {
 	readonly nowMs: number;
 }
 
-/** The voice; null where there is none, it has expired, or another owns it. */
+/** Returns the voice; null where there is none, it has expired, or another owner has it. */
 export async function findVoice(admin: AdminStore, { id, owner, nowMs }: VoiceQuery): Promise<StoredVoice | null> {
 	const row = await admin.db
 		.selectFrom("voices")
@@ -20,7 +20,7 @@ export async function findVoice(admin: AdminStore, { id, owner, nowMs }: VoiceQu
 	return row === undefined ? null : voiceOf(row);
 }
 
-/** Live voices, newest first. */
+/** Returns live voices, newest first. */
 export async function listVoices(
 	admin: AdminStore,
 	{ owner, nowMs }: Pick<VoiceQuery, "owner" | "nowMs">,
@@ -36,7 +36,7 @@ export async function listVoices(
 	return rows.map(voiceOf);
 }
 
-/** One part of a sample; null past its end. */
+/** Returns one part of a sample; null past its end. */
 export async function readVoicePart(
 	admin: AdminStore,
 	{ voiceId, part }: { readonly voiceId: string; readonly part: number },

@@ -1,12 +1,12 @@
-/** Writing a voice: first its sample, a part a call, then the voice itself, which makes it be there. */
+/** Writes a voice: first its sample, one part per call, then the voice itself, which makes it visible. */
 import { AdminError } from "../errors.ts";
 import type { AdminStore } from "../open-admin.ts";
 import type { StoredVoice } from "./voice-row.ts";
 
-/** Bytes of a part: short enough for one statement. */
+/** Bytes of a part: few enough for one statement. */
 export const VOICE_PART_BYTES = 1 << 20;
 
-/** May be repeated: a part that is there stays. */
+/** Stores a part. May be repeated: an existing part stays. */
 export async function storeVoicePart(
 	admin: AdminStore,
 	input: { readonly voiceId: string; readonly part: number; readonly body: Uint8Array; readonly nowMs: number },
@@ -22,7 +22,7 @@ export async function storeVoicePart(
 }
 
 /**
- * Makes the voice be there, for as long as it lives. May be repeated.
+ * Makes the voice visible for its lifetime. May be repeated.
  * @throws AdminError CONFLICT where the owner has `atMost` live voices already
  */
 export function createVoice(

@@ -1,6 +1,6 @@
 /**
- * The voices that upstreams keep for ours. One node at a time makes one: whoever has the claim; a claim that is over may be
- * taken by another. What is left when its voice is gone has to be taken back from the upstream.
+ * The voices that upstreams keep for ours. One node at a time creates one: the holder of the claim; another may take
+ * an expired claim. What remains when its voice is gone must be deleted at the upstream.
  */
 import { sql } from "kysely";
 import type { AdminStore } from "../open-admin.ts";
@@ -19,14 +19,14 @@ interface Claim {
 
 export type UpstreamVoiceState =
 	| { readonly state: "there"; readonly name: string }
-	/** To be made by the one who asks. */
+	/** The caller must create it. */
 	| { readonly state: "mine" }
-	/** Another makes it. */
+	/** Another node creates it. */
 	| { readonly state: "busy" }
-	/** The voice itself is no more. */
+	/** The voice itself no longer exists. */
 	| { readonly state: "gone" };
 
-/** The upstream's voice, or the right to make it. */
+/** Returns the upstream's voice, or the right to create it. */
 export function claimUpstreamVoice(
 	admin: AdminStore,
 	{ voiceId, upstream, claim, nowMs, untilMs }: UpstreamVoiceKey & Claim,
@@ -63,7 +63,10 @@ export function claimUpstreamVoice(
 	});
 }
 
-/** Keeps what was made under a claim. False where the claim was lost: then it has to be taken back. */
+/**
+ * Stores what was created under a claim. Returns false where the claim was lost: then it must be deleted at the
+ * upstream.
+ */
 export async function keepUpstreamVoice(
 	admin: AdminStore,
 	{ voiceId, upstream, claim, name }: UpstreamVoiceKey & { readonly claim: string; readonly name: string },
@@ -79,7 +82,7 @@ export async function keepUpstreamVoice(
 	return kept !== undefined;
 }
 
-/** Ends a claim whose voice was not made, or was taken back. */
+/** Ends a claim whose voice was not created, or was deleted again. */
 export async function dropUpstreamVoice(
 	admin: AdminStore,
 	{ voiceId, upstream, claim }: UpstreamVoiceKey & { readonly claim: string },
@@ -92,7 +95,7 @@ export async function dropUpstreamVoice(
 		.execute();
 }
 
-/** Forgets one that the upstream does not know any more; false where another did before. */
+/** Forgets a voice that the upstream no longer knows; false where another node did so before. */
 export async function forgetUpstreamVoice(
 	admin: AdminStore,
 	{ voiceId, upstream, name }: UpstreamVoiceKey & { readonly name: string },
@@ -108,8 +111,8 @@ export async function forgetUpstreamVoice(
 }
 
 /**
- * Takes some that were left by voices that are gone, to take them back from their upstreams; each is taken by one node.
- * Those that were never made are removed.
+ * Takes some upstream voices whose own voices are gone, to delete them at their upstreams; one node takes each. Those
+ * that were never created are removed.
  */
 export function claimOrphanedVoices(
 	admin: AdminStore,

@@ -11,7 +11,7 @@ export interface StoredVoice {
 	/** Container of the sample: mp3, wav, flac or mp4. */
 	readonly sampleFormat: string;
 	readonly sampleBytes: number;
-	/** Each use moves the expiry so far into the future; 0: it is fixed. */
+	/** Each use extends the expiry by this much; 0: the expiry is fixed. */
 	readonly slidingMs: number;
 	readonly createdAtMs: number;
 	readonly expiresAtMs: number;
