@@ -230,7 +230,7 @@ describe("with the caller's maximum", () => {
 
 	test("of free tokens only what stands beside them is held, and nothing bounds the output", async () => {
 		const node = await nodeWith("0.05");
-		const free = { inputPrice: picoPerUnit(0, 1), outputPrice: picoPerUnit(0, 1), besideNano: usd("0.03") };
+		const free = { inputPrice: picoPerUnit(0, 1), outputPrice: picoPerUnit(0, 1), fixedNano: usd("0.03") };
 		const { ceiling } = request(free);
 		const { hold, spliceMaxTokens } = await node.budgets.holdCeiling(node.caller, node.context(), ceiling);
 		expect([hold.amount, spliceMaxTokens]).toEqual([usd("0.03"), null]);

@@ -4,14 +4,14 @@ const script = `
 import { chatForward, HELLO } from "${import.meta.dir}/../../test/support/chat-forward.ts";
 import { startScriptedUpstream } from "${import.meta.dir}/../../test/support/scripted-upstream.ts";
 import { silentLog } from "${import.meta.dir}/../telemetry/log.ts";
-import { createChatUpstreams } from "${import.meta.dir}/chat.ts";
+import { createChatUpstreams } from "${import.meta.dir}/chat/chat-upstreams.ts";
 const server = startScriptedUpstream();
 const upstreams = createChatUpstreams({
 	upstreams: { main: { url: server.url, dialect: "generic", discover: true, health: { failures: 3, probeEveryMs: 5000 } } },
 	timeouts: { chatFirstByteMs: 2000, chatIdleMs: 2000, chatUnaryMs: 2000, chatStreamTriesMs: 2000 },
 	log: silentLog,
 });
-console.log((await upstreams.unary(chatForward(HELLO))).upstream);
+console.log((await upstreams.whole(chatForward(HELLO))).upstream);
 await server.stop();
 process.exit(0);
 `;
