@@ -5,7 +5,10 @@ export interface Issue {
 	readonly path: readonly (string | number)[];
 	readonly code: string;
 	readonly message: string;
-	/** Of `too_small` and `too_big`: the bound, what it is of (string, array, number), and whether the bound itself is taken. */
+	/**
+	 * For `too_small` and `too_big`: the bound, its kind (string, array, number), and whether the bound itself is
+	 * allowed.
+	 */
 	readonly minimum?: number;
 	readonly maximum?: number;
 	readonly type?: string;
@@ -15,7 +18,7 @@ export interface Issue {
 export interface ApiErrorOptions {
 	/** What happened and what to do next. Default: the table's text. */
 	readonly message?: string;
-	/** The field at fault, where there is one. */
+	/** The field at fault, if any. */
 	readonly param?: string;
 	readonly issues?: readonly Issue[];
 	/** Seconds for Retry-After. */
@@ -24,24 +27,24 @@ export interface ApiErrorOptions {
 	readonly openAiCode?: string;
 	/** `error.details.error_code` in Anthropic's form, where its SDKs act on one of theirs (thread_unsupported_request). */
 	readonly anthropicCode?: string;
-	/** Further keys beside `error` and `code` at the top of the body. */
+	/** Further members of the body beside `error` and `code`. */
 	readonly extra?: Readonly<Record<string, unknown>>;
 	readonly headers?: Readonly<Record<string, string>>;
-	/** The whole body, where a standard prescribes one of another form. */
+	/** The whole body, where a standard prescribes another form. */
 	readonly body?: Readonly<Record<string, unknown>>;
 	/**
-	 * For the account's log of limits: what was exceeded, or a feature that the model lacks. `subject` is that of the minute
-	 * window, or the model.
+	 * For the account's log of limits: the limit that was exceeded, or the feature that the model lacks. `subject` is
+	 * that of the minute window, or the model.
 	 */
 	readonly limit?: {
 		readonly kind: "RPM" | "TPM" | "RPD" | "FAILED_REQUESTS" | "UNSUPPORTED_FEATURE_REQUESTS";
 		readonly subject: string | null;
 	};
-	/** The fault behind it: for the log only, never for the caller. */
+	/** The underlying fault, for the log only, never for the caller. */
 	readonly cause?: unknown;
 }
 
-/** An error of the table on its way to the caller. Anything else that is thrown becomes UNKNOWN_ERROR. */
+/** An error of the table, to be sent to the caller. Anything else that is thrown becomes UNKNOWN_ERROR. */
 export class ApiError extends Error {
 	override readonly name = "ApiError";
 	readonly status: number;
@@ -55,7 +58,7 @@ export class ApiError extends Error {
 		this.options = options;
 	}
 
-	/** The machine code as the caller sees it (the table tells 408 and 504 apart, the API does not). */
+	/** The machine code as the caller sees it: the table has different codes for 408 and 504, the API has one. */
 	get publicCode(): string {
 		return this.code === "REQUEST_TIMEOUT_UPLOAD" ? "REQUEST_TIMEOUT" : this.code;
 	}

@@ -1,10 +1,10 @@
 import { ApiError } from "./api-error.ts";
 
-/** The code of an issue that says: the model cannot do this. */
+/** The code of an issue for a feature that the model lacks. */
 const UNSUPPORTED = "unsupported";
 
 /**
- * Runs checks of what a request asks of a model. A refusal because the model lacks a feature (an issue with the code
+ * Runs checks of a request against a model. A refusal because the model lacks a feature (an issue with the code
  * `unsupported`) is marked for the account's log of limits, under the model's name. Throws what the checks throw.
  */
 export function markUnsupported<T>(modelId: string, checks: () => T): T {

@@ -1,9 +1,12 @@
 import { type ApiError, ERROR_TABLE, type ErrorCode } from "../errors/index.ts";
 
-/** Codes that say: too much at once, by all callers together. Anthropic tells that apart from the caller's own limits. */
+/**
+ * Codes that mean the server has too much work from all callers together. Anthropic has a type of its own for that,
+ * apart from the caller's own limits.
+ */
 const OVERLOADED: ReadonlySet<ErrorCode> = new Set(["MODEL_OVERLOADED", "MODEL_AT_CAPACITY", "SERVICE_UNAVAILABLE"]);
 
-/** Anthropic's types of errors by status (its API reference, "Errors"). */
+/** Anthropic's error types by status (its API reference, "Errors"). */
 const TYPES: Readonly<Record<number, string>> = {
 	401: "authentication_error",
 	402: "billing_error",
@@ -17,12 +20,12 @@ const TYPES: Readonly<Record<number, string>> = {
 	529: "overloaded_error",
 };
 
-/** The status of an error of the table where Anthropic's clients read it. */
+/** Returns the status of an error code as Anthropic's clients expect it. */
 export function anthropicStatus(code: ErrorCode): number {
 	return OVERLOADED.has(code) ? 529 : ERROR_TABLE[code][0];
 }
 
-/** An error in Anthropic's form: the body of an answer, and the data of an `error` event. */
+/** Returns an error in Anthropic's form: the body of an answer, and the data of an `error` event. */
 export function anthropicError(error: ApiError) {
 	const status = anthropicStatus(error.code);
 	const type = TYPES[status] ?? (status >= 500 ? "api_error" : "invalid_request_error");

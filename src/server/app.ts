@@ -16,17 +16,17 @@ export const API_PREFIX = "/api/v1";
 export interface SidePage {
 	/** In Hono's syntax. */
 	readonly path: string;
-	/** True: it answers every method by itself. */
+	/** True: the page answers every method itself. */
 	readonly anyMethod?: boolean;
 	answer(request: Request, connection: Connection): Response | Promise<Response>;
 }
 
-/** The HTTP application: Web-standard, testable without a socket. */
+/** The HTTP application. It uses Web standards only, so tests need no socket. */
 export interface App {
 	fetch(request: Request, connection: Connection): Response | Promise<Response>;
-	/** Answers with an error in the form of the request's path: for the listener, which knows no routes. */
+	/** Answers with an error in the form of the request's path. The listener uses it, since it knows no routes. */
 	refuse(request: Request, error: ApiError): Response;
-	/** Answers a path that no route has, with the one that is probably meant. */
+	/** Answers 404 for a path without a route, and names the route that is probably meant. */
 	notFound(request: Request): Response;
 }
 
@@ -34,7 +34,9 @@ interface Env {
 	Bindings: Connection;
 }
 
-/** Builds the application from the endpoints' declarations below a prefix: routes, 404, 405 with Allow, OPTIONS, HEAD. */
+/**
+ * Builds the application from the endpoints' declarations below a prefix: routes, 404, 405 with Allow, OPTIONS, HEAD.
+ */
 export function createApp(
 	endpoints: readonly Endpoint[],
 	pages: readonly SidePage[],
@@ -69,9 +71,9 @@ export function createApp(
 		errorResponse(error, formOf(path), request, deps);
 	const nearest = nearestPath([...routes.keys()], prefix);
 	const notFound = (request: Request): Response => {
-		const meant = nearest(pathOf(request.url));
-		// Whoever calls a path that is nearly a route reads errors in the form of that route.
-		return refuse(request, noSuchPath(request, meant), meant ?? undefined);
+		const nearestRoute = nearest(pathOf(request.url));
+		// A caller of a path that is nearly a route reads errors in the form of that route.
+		return refuse(request, noSuchPath(request, nearestRoute), nearestRoute ?? undefined);
 	};
 	app.notFound((c) => notFound(c.req.raw));
 	app.onError((error, c) => {
@@ -79,13 +81,13 @@ export function createApp(
 		return refuse(c.req.raw, asApiError(error));
 	});
 	return {
-		// Most requests name a path without parameters: one look into a map, and the router is not needed.
+		// Most requests name a path without parameters. A map lookup finds it without the router.
 		fetch(request, connection) {
 			if (!HOST.test(request.headers.get("host") ?? "localhost"))
 				return refuse(request, new ApiError("INVALID_REQUEST", { message: "The Host header is not a host" }));
 			const prepared = routes.get(pathOf(request.url))?.get(request.method);
 			if (prepared !== undefined) return handleRequest(prepared, request, NO_PARAMS, connection, deps);
-			// The HTTP layer leaves the body of a HEAD out, and tells its length: so it gets the whole answer.
+			// The HTTP layer omits the body of a HEAD answer but sends its length, so it needs the whole answer.
 			return app.fetch(request.method === "HEAD" ? new Request(request, { method: "GET" }) : request, connection);
 		},
 		refuse,
@@ -94,8 +96,8 @@ export function createApp(
 }
 
 /**
- * Returns the form of errors by path, for what is refused before a route is found: the form of the route whose path
- * begins so, else of the clients that call the first segment.
+ * Returns a function that gives the error form of a path, for requests refused before a route is found. It is the form
+ * of the route whose path begins so, else that of the clients that call the first segment.
  */
 function errorForms(endpoints: readonly Endpoint[], prefix: string): (path: string) => ErrorForm {
 	const routes = endpoints.map((endpoint) => [endpoint.path.split("/:")[0], errorForm(endpoint)] as const);
@@ -108,16 +110,16 @@ function errorForms(endpoints: readonly Endpoint[], prefix: string): (path: stri
 	return (path) => forms.find(({ root }) => path === root || path.startsWith(`${root}/`))?.form ?? "plain";
 }
 
-/** A name or an address with a port: anything else would move the path of the URL that the runtime builds from it. */
+/** A name or an address with a port. Anything else would change the path of the URL that the runtime builds from it. */
 const HOST = /^[A-Za-z0-9._~%[\]:-]*$/;
 
-/** The 404 of a path that nothing answers; `nearest` is the one that is probably meant. */
+/** Returns the 404 of an unknown path. `nearest` is the path that is probably meant. */
 function noSuchPath(request: Request, nearest: string | null): ApiError {
 	const path = pathOf(request.url).slice(0, 200);
 	return new ApiError("NOT_FOUND", { message: `No such path: ${path}${nearest === null ? "" : `; call ${nearest}`}` });
 }
 
-/** The 405, with the methods that the path takes. */
+/** Returns the 405, with the methods that the path takes. */
 export function wrongMethod(method: string, allow: string): ApiError {
 	return new ApiError("METHOD_NOT_ALLOWED", {
 		message: `This path does not take ${method}; it takes ${allow}`,
@@ -125,7 +127,7 @@ export function wrongMethod(method: string, allow: string): ApiError {
 	});
 }
 
-/** A page or probe with the header that every answer has; the one that the pipeline gave stays. */
+/** Adds the request id to a page or probe. An id that the pipeline has set stays. */
 export function withRequestId(response: Response): Response {
 	if (!response.headers.has("X-Request-ID")) response.headers.set("X-Request-ID", newRequestId());
 	return response;
@@ -133,7 +135,7 @@ export function withRequestId(response: Response): Response {
 
 const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({});
 
-/** path -> method -> endpoint. */
+/** Returns the endpoints by path, then by method. */
 function routesOf(endpoints: readonly Endpoint[], prefix: string): Map<string, Map<string, PreparedEndpoint>> {
 	const routes = new Map<string, Map<string, PreparedEndpoint>>();
 	for (const endpoint of endpoints) {
@@ -152,7 +154,7 @@ function allowOf(methods: Iterable<string>): string {
 	return [...all].join(", ");
 }
 
-/** An error that is answered outside the pipeline: unknown path, wrong method, draining. */
+/** Returns the answer to an error outside the pipeline: unknown path, wrong method, draining. */
 export function errorResponse(
 	error: ApiError,
 	form: ErrorForm,

@@ -7,7 +7,7 @@ const file = () => Type.String({ format: "binary" });
 export const filesOf = (types: readonly string[]): Readonly<Record<string, TString>> =>
 	Object.fromEntries(types.map((type) => [type, file()]));
 
-/** Declares an answer that is a file: of the first type, or of one of the others. */
+/** Declares an answer that is a file of the first type or of one of the others. */
 export const binaryAnswer = (description: string, type: string, ...others: readonly string[]): DeclaredAnswer => ({
 	type,
 	schema: file(),

@@ -16,21 +16,21 @@ export class Call {
 	readonly signal: AbortSignal;
 	caller: Caller | null = null;
 	rate: RateState | null = null;
-	/** Where the request counts, once that is known: what a refusal tells of. */
+	/** The minute window in which the request counts, once known. Refusals report it. */
 	window: MinuteWindow | null = null;
-	/** What has to be found out about its wallet: a signature still to be checked, or, where that is known, the accounts. */
+	/** What is still unknown about its wallet: whether the signature is valid, or which accounts it has. */
 	pendingWallet: "signing" | "unidentified" | undefined;
-	/** Balances before the request, as the headers show them. */
+	/** The balance before the request, as the headers report it. */
 	balanceUsd: number | null = null;
 	balanceDiem: number | null = null;
-	/** Of a wallet: what it has after the request, in nano-USD. */
+	/** A wallet's balance after the request, in nano-USD. */
 	balanceRemaining: number | null = null;
 	readonly headers: Record<string, string> = {};
-	/** Tells what comes of the request; null where nobody watches. */
+	/** Reports the request's progress; null where nothing observes it. */
 	observer: RequestObserver | null = null;
-	/** The body's share of the process's memory for bodies: released at the request's end. */
+	/** The body's share of the process's memory for bodies. It is released when the request ends. */
 	bodyShare: BodyShare | null = null;
-	/** Gives the request's place among those under way back; null where it has none. */
+	/** Returns the request's place among those under way; null where it has none. */
 	#leavePlace: (() => void) | null = null;
 	readonly #connection: Connection;
 
@@ -43,23 +43,23 @@ export class Call {
 		this.#connection = connection;
 	}
 
-	/** The client's address: the socket's, or what a trusted proxy says. */
+	/** The client's address: the socket's, or the one that a trusted proxy reports. */
 	get address(): string {
 		return this.#connection.address();
 	}
 
-	/** The network of the client's address, as a tenant of its own. */
+	/** The network of the client's address, which is a tenant of its own. */
 	get network(): string {
 		return networkTenant(this.address);
 	}
 
-	/** Whose share the request counts in: the account's, or its network's where it has none (see src/fairness). */
+	/** The tenant in whose share the request counts: the account, or its network where it has none (see src/fairness). */
 	get tenant(): string {
 		const { caller } = this;
 		return caller === null || this.#isStranger ? this.network : caller.account.id;
 	}
 
-	/** Wallets without an account cost nothing to make. */
+	/** True for wallets without an account: they cost nothing to create, so they count as strangers. */
 	get #isStranger(): boolean {
 		const { caller } = this;
 		return caller === null || caller.account.id === caller.wallet;
@@ -67,24 +67,25 @@ export class Call {
 
 	/**
 	 * Takes a place among the requests under way, in the share of the caller as far as it is known.
-	 * @param pending what is still looked up of its credential
-	 * @throws ApiError RATE_LIMIT_EXCEEDED where the tenant has its share of them, SERVICE_UNAVAILABLE where none is left
+	 * @param pending what is still being looked up of its credential
+	 * @throws ApiError RATE_LIMIT_EXCEEDED where the tenant has used up its share, SERVICE_UNAVAILABLE where no place is
+	 * left
 	 */
 	takePlace(places: Places, pending?: "unidentified" | "signing"): void {
 		const { tenant } = this;
 		const kind: CallerKind = pending ?? (this.#isStranger ? "stranger" : "account");
-		const taken = places.take(tenant, kind);
-		if (taken !== "taken") throw noPlace(taken, places.usedBy(tenant, kind));
+		const outcome = places.take(tenant, kind);
+		if (outcome !== "taken") throw noPlace(outcome, places.usedBy(tenant, kind));
 		this.#leavePlace = () => places.giveBack(tenant, kind);
 	}
 
-	/** Gives the place back. Does nothing where there is none. */
+	/** Returns the place. Does nothing where the request has none. */
 	leavePlace(): void {
 		this.#leavePlace?.();
 		this.#leavePlace = null;
 	}
 
-	/** Gives back what the request has of what all share, and tells that it has ended. */
+	/** Releases the request's shares of places and memory, and reports that it has ended. */
 	end(): void {
 		this.bodyShare?.release();
 		this.leavePlace();
@@ -106,8 +107,8 @@ export class Call {
 	}
 }
 
-function noPlace(why: "full" | "share", running: number): ApiError {
-	if (why === "full")
+function noPlace(reason: "full" | "share", running: number): ApiError {
+	if (reason === "full")
 		return new ApiError("SERVICE_UNAVAILABLE", {
 			message: "Too many requests are under way; try again shortly",
 			retryAfterSeconds: 1,

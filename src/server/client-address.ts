@@ -1,6 +1,9 @@
 import { BlockList, isIP, isIPv6 } from "node:net";
 
-/** A list of addresses and CIDR ranges. Throws `TypeError` on an entry that is neither. */
+/**
+ * Returns a list of addresses and CIDR ranges.
+ * @throws TypeError where an entry is neither
+ */
 export function addressList(entries: readonly string[]): { readonly empty: boolean; has(address: string): boolean } {
 	const list = new BlockList();
 	for (const entry of entries) {
@@ -16,10 +19,10 @@ export function addressList(entries: readonly string[]): { readonly empty: boole
 	};
 }
 
-/** An IPv4-mapped address (RFC 4291 2.5.5.2) with its last 32 bits in either form. */
+/** Matches an IPv4-mapped address (RFC 4291 2.5.5.2) with its last 32 bits in either form. */
 const MAPPED = /^(?:::|(?:0{1,4}:){5})ffff:(?:(\d+\.\d+\.\d+\.\d+)|([0-9a-f]{1,4}):([0-9a-f]{1,4}))$/i;
 
-/** `::ffff:192.0.2.1` is 192.0.2.1: dual-stack sockets write IPv4 peers that way. */
+/** Returns `192.0.2.1` for `::ffff:192.0.2.1`: dual-stack sockets write IPv4 peers that way. */
 function plainAddress(address: string): string {
 	const [, dotted, high, low] = MAPPED.exec(address) ?? [];
 	if (high === undefined || low === undefined) return dotted ?? address;
@@ -27,27 +30,26 @@ function plainAddress(address: string): string {
 	return [24, 16, 8, 0].map((shift) => (bits >>> shift) & 255).join(".");
 }
 
-/** True for an address of this machine itself. */
+/** Returns true for a loopback address of this machine. */
 export function isLoopback(address: string): boolean {
 	return LOOPBACK.has(address);
 }
 
 const LOOPBACK = addressList(["127.0.0.0/8", "::1"]);
 
-/** Which proxies are believed, and the one header in which they say who calls. */
+/** Which proxies are trusted, and the one header in which they report the client. */
 export interface ProxyTrust {
 	readonly proxies: ReturnType<typeof addressList>;
-	/** Lower case. `forwarded` is read by RFC 7239, any other one as a list of addresses. */
+	/** In lower case. `forwarded` is read by RFC 7239, any other header as a list of addresses. */
 	readonly header: string;
 }
 
-/** The address of a caller whose proxy names none that can be read. It is in no list, so nothing is open to it. */
+/** Used where a trusted proxy names no readable address. It is in no list, so it grants nothing. */
 const UNKNOWN_ADDRESS = "unknown";
 
 /**
  * Returns the client's address: the socket's, unless that is a trusted proxy; then the rightmost address of the trusted
- * header that is no trusted proxy. Other headers are ignored: a proxy that sets one of them passes the rest on as the
- * caller wrote them.
+ * header that is no trusted proxy. Other headers are ignored, since a proxy passes on those that it does not set.
  */
 export function clientAddress(socket: string, headers: Headers, { proxies, header }: ProxyTrust): string {
 	const direct = plainAddress(socket);
@@ -65,12 +67,12 @@ export function clientAddress(socket: string, headers: Headers, { proxies, heade
 	return address;
 }
 
-/** An element of Forwarded up to its end: pairs of a token and a token or a quoted string (RFC 7239 4). */
+/** Matches an element of Forwarded up to its end: pairs of a token and a token or a quoted string (RFC 7239 4). */
 const PAIR = /[ \t]*(?:([\w!#$%&'*+.^`|~-]+)=([\w!#$%&'*+.^`|~:[\]-]+|"(?:[^"\\]|\\.)*")[ \t]*)?([;,]|$)/y;
 
 /**
- * The `for` of each element. Nothing where the header breaks the grammar: an open quote of the caller could else take in
- * what the proxy wrote behind it.
+ * Returns the `for` of each element, or nothing where the header breaks the grammar. Otherwise an open quote from the
+ * caller could swallow what the proxy appended.
  */
 function forwardedFor(text: string): string[] {
 	const hops: string[] = [];
@@ -87,7 +89,7 @@ function forwardedFor(text: string): string[] {
 	}
 }
 
-/** An address without its port, brackets and spaces. */
+/** Returns an address without its port, brackets and spaces. */
 function hopAddress(text: string): string {
 	const hop = text.trim().toLowerCase();
 	const bracketed = /^\[([^\]]+)\](?::\d+)?$/.exec(hop);

@@ -1,22 +1,23 @@
 import type { MeteredAnswer } from "./endpoint.ts";
 
-/** The status that a post records when the caller had left. */
+/** The status that a post records when the caller has left. */
 export const CLIENT_LEFT = 499;
 
-/** The caller has left before any work began: nothing is executed, nothing charged. */
+/** Thrown where the caller left before any work began: nothing is executed, nothing charged. */
 export class CallerLeft extends Error {
 	override readonly name = "CallerLeft";
 }
 
 /**
- * Waits until the runtime has read the rest of what came with the request. It answers one request at a time: where another
- * one stands behind this one in the same packet, a trailer, or the end of the caller's side, it closes the connection, and
- * no answer can go out. Throws `CallerLeft`.
+ * Waits until the runtime has read the rest of what came with the request. The runtime answers one request at a time.
+ * Where another request, a trailer or the end of the caller's side follows in the same packet, it closes the
+ * connection, and no answer can go out.
+ * @throws CallerLeft where the connection is closed
  */
 export async function requireConnected(signal: AbortSignal): Promise<void> {
 	await new Promise<void>((resolve) => setImmediate(resolve));
 	if (signal.aborted) throw new CallerLeft();
 }
 
-/** What a request ends with whose caller has left: nobody reads it. */
+/** The answer to a request whose caller has left: nobody reads it. */
 export const CLIENT_LEFT_ANSWER: MeteredAnswer = { status: CLIENT_LEFT, type: "text/plain", body: null };

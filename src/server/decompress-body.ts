@@ -5,12 +5,12 @@ import { concatInSteps, inTurns } from "../wire/index.ts";
 import { type BodyShare, tooLarge } from "./read-body.ts";
 
 const CHUNK_BYTES = 262_144;
-/** A body may grow to so many times its packed size; text rarely grows tenfold. */
+/** A body may grow to this many times its compressed size; text rarely grows tenfold. */
 const MAX_RATIO = 100;
-/** So much may come of the smallest body. */
+/** A body of any size may grow to this many bytes. */
 const ALWAYS_BYTES = 1_048_576;
 
-/** How bodies may be packed (RFC 9110, 8.4.1; zstd: RFC 8878). */
+/** The accepted content codings (RFC 9110, 8.4.1; zstd: RFC 8878). */
 const UNPACKERS: Readonly<Record<string, (packed: Uint8Array) => Transform>> = {
 	gzip: () => createGunzip({ chunkSize: CHUNK_BYTES }),
 	"x-gzip": () => createGunzip({ chunkSize: CHUNK_BYTES }),
@@ -19,35 +19,35 @@ const UNPACKERS: Readonly<Record<string, (packed: Uint8Array) => Transform>> = {
 	br: () => createBrotliDecompress({ chunkSize: CHUNK_BYTES }),
 	zstd: () => createZstdDecompress({ chunkSize: CHUNK_BYTES }),
 };
-const TAKEN = "gzip, deflate, br, zstd";
+const ACCEPTED_CODINGS = "gzip, deflate, br, zstd";
 
-/** Codings that are known and not taken; other words in the header are mistakes that change nothing. */
-const REFUSED: ReadonlySet<string> = new Set(["compress", "x-compress"]);
+/** Codings that are known but refused. Unknown words in the header are ignored as mistakes. */
+const REFUSED_CODINGS: ReadonlySet<string> = new Set(["compress", "x-compress"]);
 
 /**
- * How the body is packed; null where it is not.
- * @throws ApiError INVALID_CONTENT_TYPE (415) where it is packed twice, or in a way that is not read (RFC 9110, 15.5.16)
+ * Returns the content coding of the body; null where there is none.
+ * @throws ApiError INVALID_CONTENT_TYPE (415) for several codings, or one that is not supported (RFC 9110, 15.5.16)
  */
 export function bodyCoding(contentEncoding: string | null): string | null {
 	if (contentEncoding === null) return null;
 	const codings = contentEncoding
 		.split(",")
 		.map((coding) => coding.trim().toLowerCase())
-		.filter((coding) => Object.hasOwn(UNPACKERS, coding) || REFUSED.has(coding));
+		.filter((coding) => Object.hasOwn(UNPACKERS, coding) || REFUSED_CODINGS.has(coding));
 	const [coding, another] = codings;
 	if (coding === undefined) return null;
-	if (another === undefined && !REFUSED.has(coding)) return coding;
+	if (another === undefined && !REFUSED_CODINGS.has(coding)) return coding;
 	throw new ApiError("INVALID_CONTENT_TYPE", {
-		message: `Content-Encoding ${codings.join(", ").slice(0, 100)} is not taken here; send one of ${TAKEN}, or the body as it is`,
-		headers: { "Accept-Encoding": TAKEN },
+		message: `Content-Encoding ${codings.join(", ").slice(0, 100)} is not taken here; send one of ${ACCEPTED_CODINGS}, or the body as it is`,
+		headers: { "Accept-Encoding": ACCEPTED_CODINGS },
 	});
 }
 
 /**
- * The body as it was before it was packed.
+ * Decompresses the body.
  * @param share takes the memory that the body needs as it grows
- * @throws ApiError INVALID_REQUEST (400) where it is damaged, PAYLOAD_TOO_LARGE (413) over the route's limit, or where it
- * grows out of proportion
+ * @throws ApiError INVALID_REQUEST (400) where it is damaged, PAYLOAD_TOO_LARGE (413) over the route's limit or where
+ * it grows out of proportion
  */
 export async function decompressBody(
 	packed: Uint8Array,
@@ -86,7 +86,7 @@ function damaged(coding: string): ApiError {
 	return new ApiError("INVALID_REQUEST", { message: `The body is not whole ${coding}, as its Content-Encoding says` });
 }
 
-/** RFC 1950, 2.2: method 8, and a multiple of 31. */
+/** Returns true for a zlib header: method 8, and a multiple of 31 (RFC 1950, 2.2). */
 function hasZlibHeader([first = 0, second = 0]: Uint8Array): boolean {
 	return (first & 0x0f) === 8 && (first * 256 + second) % 31 === 0;
 }

@@ -15,7 +15,7 @@ code,pre{font-family:ui-monospace,monospace;font-size:.9em}pre{background:var(--
 table{border-collapse:collapse;width:100%;font-size:.92em}th,td{text-align:left;vertical-align:top;padding:.3rem .5rem;border-bottom:1px solid var(--line)}
 h2{margin-top:2.5rem;border-bottom:1px solid var(--line)}summary{cursor:pointer;font-size:1.05rem;padding:.4rem 0}.m{font-weight:700}.r{opacity:.7}nav a{margin-right:1rem}`;
 
-/** A readable page of the API, made from the OpenAPI document: no script, nothing loaded from elsewhere. */
+/** Renders the OpenAPI document as a readable page, without scripts or external resources. */
 export function docsPage(document: JsonObject): string {
 	const { schemas } = document.components as { schemas: Record<string, JsonObject> };
 	const paths = document.paths as Record<string, Record<string, Operation>>;
@@ -67,7 +67,7 @@ const MAX_PARTS = 24;
 /** Deeper than any body or answer goes. */
 const MAX_DEPTH = 8;
 
-/** The fields of the objects inside a schema, folded: one table for each form that an object can have. */
+/** Renders the fields of the objects inside a schema, folded: one table for each form that an object can have. */
 function nested(schema: JsonObject | undefined, depth: number): string {
 	if (schema === undefined || depth >= MAX_DEPTH) return "";
 	const tables = objectsIn(schema).map(
@@ -77,7 +77,7 @@ function nested(schema: JsonObject | undefined, depth: number): string {
 	return [...new Set(tables)].join("");
 }
 
-/** A schema with the named ones that it refers to in their places. */
+/** Returns a schema with its references replaced by the schemas that they name. */
 function withParts(schema: JsonObject | undefined, schemas: Schemas, depth: number): JsonObject | undefined {
 	if (schema === undefined || depth >= MAX_PARTS) return schema;
 	const name = typeof schema.$ref === "string" ? schema.$ref.slice(schema.$ref.lastIndexOf("/") + 1) : null;
@@ -89,7 +89,10 @@ function withParts(schema: JsonObject | undefined, schemas: Schemas, depth: numb
 	return Object.fromEntries(Object.entries(schema).map(([key, part]) => [key, inside(part)]));
 }
 
-/** The object schemas with named fields that a value is, may be, or holds as items or as members of any name. */
+/**
+ * Returns the object schemas with named fields inside a schema: the value itself, its alternatives, its items, or its
+ * members of any name.
+ */
 function objectsIn(schema: JsonObject): JsonObject[] {
 	if (schema.properties !== undefined) return [schema];
 	const inner = [schema.items, schema.additionalProperties, ...Object.values((schema.patternProperties ?? {}) as JsonObject)];
@@ -97,7 +100,9 @@ function objectsIn(schema: JsonObject): JsonObject[] {
 	return all.flatMap((part) => (typeof part === "object" && part !== null ? objectsIn(part as JsonObject) : []));
 }
 
-/** What tells a form apart from the others of its union: `role: "user"`; else just that there are fields. */
+/**
+ * Returns what distinguishes a form from the others of its union, like `role: "user"`; else just that it has fields.
+ */
 function formName(form: JsonObject): string {
 	const properties = form.properties as Record<string, JsonObject>;
 	for (const name of ["role", "type", "object"]) {

@@ -1,7 +1,7 @@
 /**
- * An endpoint is a declaration; the pipeline (pipeline.ts) runs them all along one road. Plain endpoints
- * answer at once and cost nothing. Metered ones are admitted (model, capabilities, media), rate-limited, held
- * for their worst case, worked on and posted.
+ * An endpoint is a declaration; one pipeline (pipeline.ts) runs them all. Plain endpoints answer at once and cost
+ * nothing. Metered ones are admitted (model, capabilities, media), rate-limited, held for their worst case, worked on
+ * and posted.
  */
 import type { Static, TSchema } from "typebox";
 import type { Right } from "../access/index.ts";
@@ -14,46 +14,46 @@ import type { FieldFile, FormFile, FormRules } from "./parse-form.ts";
 /** Who may call: `none` without any credential, `key` with a Bearer key, `wallet` with a wallet's signature. */
 export type CallerKind = "none" | "key" | "wallet";
 
-/** What goes back, before the pipeline adds the headers that every answer has. */
+/** The answer of an endpoint, before the pipeline adds the headers that every answer has. */
 export interface Answer {
 	readonly status: number;
 	readonly type: string;
 	readonly body: string | Uint8Array | ReadableStream | null;
 	readonly headers?: Readonly<Record<string, string>>;
-	/** Of a body that is kept and goes out again: its compressed forms, by their names, filled as they are asked for. */
+	/** The compressed forms of a cached body by coding, filled on first use. */
 	readonly packed?: Map<string, Uint8Array>;
 }
 
-/** An answer with a JSON body. */
+/** Returns an answer with a JSON body. */
 export function json(value: unknown, status = 200, headers?: Readonly<Record<string, string>>): Answer {
 	return { status, type: "application/json", body: JSON.stringify(value), ...(headers ? { headers } : {}) };
 }
 
-/** The same for a large value, written in turns of the event loop. */
+/** Returns an answer with a large JSON body, written in turns of the event loop. */
 export async function largeJson(value: unknown): Promise<Answer> {
 	return { status: 200, type: "application/json", body: await inTurns(stringifyInSteps(value)) };
 }
 
-/** The caller's input after its schemas. */
+/** The caller's input after its schemas have checked it. */
 export interface Input<Body, Query> {
 	readonly body: Body;
-	/** The body's bytes as they came; of a large JSON body without the rest of its long strings. */
+	/** The body's bytes as received. In a large JSON body, long strings are cut to their beginning. */
 	readonly raw: Uint8Array;
-	/** Strings of which `body` and `raw` have only the beginning (large bodies). */
+	/** The long strings of a large body; `body` and `raw` have only their beginnings. */
 	readonly long: LongStrings;
 	readonly query: Query;
 	readonly params: Readonly<Record<string, string>>;
 	/** The file of a form; null where there is none. */
 	readonly file: FormFile | null;
-	/** All files of a form, in its order. */
+	/** All files of a form, in the form's order. */
 	readonly files: readonly FieldFile[];
 }
 
-/** The end of a metered request's money: posted or voided once, whoever comes first. */
+/** Settles the money of a metered request: it is posted or voided once, by the first call. */
 export interface Settlement {
 	/** Amount held. */
 	readonly heldNano: number;
-	/** Posts the real price; null where it was settled before. The pipeline waits for its durability. */
+	/** Posts the real price; returns null where the request was settled before. The pipeline waits for its durability. */
 	post(input: PostInput): Posted | null;
 	void(): void;
 	readonly settled: boolean;
@@ -65,21 +65,21 @@ export interface Admission {
 	/** Minute window: subject (usually the model's id), its limit and the prompt's estimate in tokens. */
 	readonly rate: AdmissionRate;
 	/**
-	 * Asked after the rate limits and before the hold: an answer that this very request got before. It is sent as
-	 * it is, without a hold and without a post.
+	 * Returns the stored answer to an earlier identical request, if any. It is sent as it is, without a hold and without
+	 * a post. Called after the rate limits and before the hold.
 	 */
 	replay?(): Promise<Answer | null>;
 	hold(context: HoldContext): Hold | Promise<Hold>;
 	/**
-	 * Does the work and settles. A whole answer must be posted when this resolves; an answer with a stream
-	 * settles by itself before its last event, and says when it has ended (`ended`).
+	 * Does the work and settles. A whole answer must be posted when this resolves. A streamed answer settles before its
+	 * last event, and `ended` resolves when it has ended.
 	 */
 	work(settlement: Settlement): Promise<MeteredAnswer>;
 }
 
 /** A minute window of an account. */
 export interface MinuteWindow {
-	/** null: each model has one of its own. */
+	/** null: each model has its own window. */
 	readonly subject: string | null;
 	readonly limit: RateLimit;
 }
@@ -89,7 +89,7 @@ export interface AdmissionRate {
 	readonly subject: string;
 	readonly limit: RateLimit;
 	readonly promptTokens: number;
-	/** Gives the refusal the form of this route; the route's answers then have no x-ratelimit-* headers of their own. */
+	/** Converts the refusal to the form of this route; its answers then have no x-ratelimit-* headers of their own. */
 	refused?(error: ApiError): ApiError;
 }
 
@@ -98,84 +98,92 @@ export interface MeteredAnswer extends Answer {
 	readonly ended?: Promise<void>;
 }
 
-/** The 200 answer, for the API document. */
+/** The 200 answer, as the API document describes it. */
 export interface DeclaredAnswer {
 	readonly type: string;
 	readonly schema?: TSchema;
 	readonly description: string;
-	/** Its other media types. */
+	/** Further media types of the answer. */
 	readonly others?: Readonly<Record<string, TSchema>>;
-	/** Present where it can be a stream of events: the JSON that is the data of one, under a name for generated clients. */
+	/**
+	 * Present where the answer can be a stream of events: the JSON schema of an event's data, under a name for generated
+	 * clients.
+	 */
 	readonly events?: { readonly name: string; readonly schema: TSchema; readonly lastData?: string };
 }
 
 interface Declaration<Body extends TSchema, Query extends TSchema> {
 	readonly method: "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
-	/** Below /api/v1 (or what else its application is for), in Hono's syntax. */
+	/** Below /api/v1, or below the prefix of its application, in Hono's syntax. */
 	readonly path: string;
-	/** Short name: in post records, logs and key restrictions. */
+	/** Short name for post records, logs and key restrictions. */
 	readonly name: string;
 	readonly tag: string;
 	readonly summary: string;
 	readonly description?: string;
 	/** True on routes that an OpenAI SDK calls: `error` is an object there. */
 	readonly openAi: boolean;
-	/** True on routes that an Anthropic SDK calls: its error form, its header for the key, and the request's id as it reads it. */
+	/**
+	 * True on routes that an Anthropic SDK calls: its error form, its key header, and its header for the request's id.
+	 */
 	readonly anthropic?: boolean;
 	/** True on routes that x402 clients pay on: `error` is the machine code there, and `message` the text. */
 	readonly x402?: boolean;
 	readonly callers: readonly CallerKind[];
-	/** `ADMIN` where an INFERENCE key is refused, `OPERATOR` where ADMIN keys of other accounts than the operator's are too. */
+	/** `ADMIN` refuses INFERENCE keys; `OPERATOR` refuses also ADMIN keys of accounts other than the operator's. */
 	readonly right?: Right;
-	/** Its Idempotency-Key header, for the API document: `readIdempotencyKey` reads it. */
+	/** Whether the endpoint takes an Idempotency-Key header, for the API document. `readIdempotencyKey` reads it. */
 	readonly idempotencyKey?: "required" | "optional";
 	readonly body?: {
 		readonly schema: Body;
 		readonly maxBytes: number;
-		/** True: null of a field is told apart from its absence, and the schema says what it means. */
+		/** True: a null field differs from an absent one, and the schema defines its meaning. */
 		readonly keepNulls?: boolean;
-		/** Members beside those of the schema that are known, so that other spellings of them are refused. */
+		/** Members known beside those of the schema; other spellings of them are refused. */
 		readonly alsoKnown?: TSchema;
-		/** Names that callers mistake for a field's: the message about the unknown field names the right one. */
+		/** Wrong names that callers use for a field. The message about the unknown field names the right one. */
 		readonly misnamed?: Readonly<Record<string, string>>;
 		/**
-		 * Says the same as the schema has it, for bodies that clients send in another form; null where the body is in ours.
-		 * It sees the body before its schema does. Throws 400.
+		 * Converts a body that clients send in another form to the schema's form; returns null where it has that form
+		 * already. Runs before the schema checks the body.
+		 * @throws ApiError 400
 		 */
 		rewrite?(body: Readonly<Record<string, unknown>>, long: LongStrings): Readonly<Record<string, unknown>> | null;
-		/** Media types beside application/json that are JSON here. */
+		/** Media types that count as JSON here, beside application/json. */
 		readonly mediaTypes?: readonly string[];
 		/** True: the endpoint reads the bytes itself (`Input.raw`); the schema is for the API document. */
 		readonly raw?: boolean;
-		/** Present: the body is a form with files (multipart/form-data), and its texts are what the schema checks. */
+		/** Present: the body is a form with files (multipart/form-data), and the schema checks its text fields. */
 		readonly form?: FormRules;
 	};
-	/** Checks what the path names, before anybody is asked who they are. Throws. */
+	/** Checks what the path names, before the caller is identified. Throws. */
 	checkPath?(params: Readonly<Record<string, string>>): void;
 	/** Checks headers, and the caller's rules for what the path names, before the body is read. Throws. */
 	checkRequest?(call: Call, params: Readonly<Record<string, string>>): void;
 	/**
-	 * True where the request may cost nothing: an account without money is then not refused before its body is read. A plain
-	 * endpoint that has it refuses callers without money as a metered one does.
+	 * Returns true where the request may cost nothing. An account without money is then not refused before its body is
+	 * read. A plain endpoint with this member refuses callers without money as a metered one does.
 	 */
 	mayBeFree?(call: Call): boolean;
-	/** True where the answer may be one that was paid before: then a wallet without money is not refused either. */
+	/**
+	 * Returns true where the answer may be one that was paid before. A wallet without money is then not refused either.
+	 */
 	mayReplay?(call: Call): boolean;
-	/** False: refusals are not counted as failures of the caller, and do not block it. Default true. */
+	/** False: refusals do not count as failures of the caller, and do not block it. Default true. */
 	readonly failureGuard?: boolean;
 	readonly query?: Query;
-	/** Errors of its work that the declaration does not show, for the API document. */
+	/** Error codes of the work that the declaration does not show, for the API document. */
 	readonly codes?: readonly ErrorCode[];
-	/** The same by status, where 404 is NOT_FOUND and 504 is REQUEST_TIMEOUT. */
+	/** Further errors by status, where 404 is NOT_FOUND and 504 is REQUEST_TIMEOUT. */
 	readonly errors?: readonly number[];
 	readonly answer?: DeclaredAnswer;
 }
 
 export interface PlainEndpoint<Body extends TSchema = TSchema, Query extends TSchema = TSchema> extends Declaration<Body, Query> {
 	readonly kind: "plain";
-	/** True: counts against `limits.listRequestsPerMinute`. */
+	/** True: requests count against `limits.listRequestsPerMinute`. */
 	readonly listLimit: boolean;
-	/** A limit of its own in the place of that one, for each account. */
+	/** A limit of its own for each account, in place of `listLimit`. */
 	readonly minuteLimit?: { readonly subject: string; readonly requests: () => number };
 	run(input: Input<Static<Body>, Static<Query>>, call: Call): Answer | Promise<Answer>;
 }
@@ -184,8 +192,8 @@ export interface MeteredEndpoint<Body extends TSchema = TSchema, Query extends T
 	extends Declaration<Body, Query> {
 	readonly kind: "metered";
 	/**
-	 * The minute window that a refusal tells of while the model, and so the request's own window, is not known. Left out:
-	 * the route's answers have no x-ratelimit-* headers.
+	 * Returns the minute window that a refusal reports while the model is not known. Left out: the route's refusals have
+	 * no x-ratelimit-* headers.
 	 */
 	minuteWindow?(caller: Caller): MinuteWindow;
 	admit(input: Input<Static<Body>, Static<Query>>, call: Call): Admission | Promise<Admission>;
@@ -200,7 +208,7 @@ export function plain<Body extends TSchema, Query extends TSchema>(
 	return { ...declaration, kind: "plain" } as unknown as Endpoint;
 }
 
-/** Declares an endpoint that runs the whole metered road. */
+/** Declares an endpoint that runs the whole metered pipeline. */
 export function metered<Body extends TSchema, Query extends TSchema>(
 	declaration: Omit<MeteredEndpoint<Body, Query>, "kind">,
 ): Endpoint {

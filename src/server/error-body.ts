@@ -12,12 +12,12 @@ function openAiType(status: number): string {
 	return "invalid_request_error";
 }
 
-/** Anything that was thrown, as an error of the table. What is not one already becomes UNKNOWN_ERROR. */
+/** Returns anything thrown as an error of the table; anything else than an `ApiError` becomes UNKNOWN_ERROR. */
 export function asApiError(thrown: unknown): ApiError {
 	return thrown instanceof ApiError ? thrown : new ApiError("UNKNOWN_ERROR", { cause: thrown });
 }
 
-/** The inner object that OpenAI's clients read: also the payload of an error event in a stream. */
+/** Returns the inner object that OpenAI's clients read. It is also the payload of an error event in a stream. */
 export function openAiError(error: ApiError): { message: string; type: string; param: string | null; code: string } {
 	return {
 		message: error.message,
@@ -27,7 +27,7 @@ export function openAiError(error: ApiError): { message: string; type: string; p
 	};
 }
 
-/** How a route tells errors. */
+/** The form in which a route reports errors. */
 export type ErrorForm = "openai" | "anthropic" | "plain" | "x402";
 
 export function errorForm({ openAi, anthropic, x402 }: Pick<Endpoint, "openAi" | "anthropic" | "x402">): ErrorForm {
@@ -36,9 +36,9 @@ export function errorForm({ openAi, anthropic, x402 }: Pick<Endpoint, "openAi" |
 }
 
 /**
- * The JSON body of an error (docs/api.md): `error` is an object on the routes that an OpenAI SDK calls, a string
- * elsewhere; the machine code stands beside it in both. On x402 routes `error` is the code, but of 429. On those of
- * Anthropic's SDK `error` is its object.
+ * Returns the JSON body of an error (docs/api.md). `error` is an object on routes of the OpenAI SDK, Anthropic's object
+ * on routes of its SDK, and the code on x402 routes, except for 429. Elsewhere it is a string. The machine code is
+ * always a member beside it.
  */
 export function errorBody(error: ApiError, form: ErrorForm): Record<string, unknown> {
 	const { issues, extra, body } = error.options;
@@ -49,12 +49,12 @@ export function errorBody(error: ApiError, form: ErrorForm): Record<string, unkn
 	return { error: form === "openai" ? openAiError(error) : error.message, code: error.publicCode, ...more };
 }
 
-/** The status of an error of the table in a form. */
+/** Returns the status of an error code in a form. */
 export function errorStatus(code: ErrorCode, form: ErrorForm): number {
 	return form === "anthropic" ? anthropicStatus(code) : ERROR_TABLE[code][0];
 }
 
-/** Headers that belong to the error itself. */
+/** Returns the headers that belong to the error itself. */
 export function errorHeaders(error: ApiError): Record<string, string> {
 	const headers: Record<string, string> = { ...error.options.headers };
 	if (error.options.retryAfterSeconds !== undefined)

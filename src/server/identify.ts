@@ -7,8 +7,8 @@ import type { PipelineDeps, PipelineSettings } from "./pipeline-deps.ts";
 import type { SignedInWallet, WalletAuth } from "./wallet-auth.ts";
 
 /**
- * Finds the caller: at once where it is known on this node, else after a store read. Where a wallet may call, its
- * signature comes before a key (clients of other APIs always send one).
+ * Finds the caller: at once where this node knows it, else after a store read. A wallet's signature precedes a key,
+ * since clients of other APIs always send a key.
  */
 export function identify(call: Call, settings: PipelineSettings, deps: PipelineDeps): Promise<void> | null {
 	const { wallets } = deps;
@@ -17,7 +17,7 @@ export function identify(call: Call, settings: PipelineSettings, deps: PipelineD
 	if (wallets !== null && call.endpoint.callers.includes("wallet")) {
 		const signed = signedIn(call, wallets, deps);
 		if (signed !== null) {
-			// A signature may wait for a chain's node; the accounts of a known one are a read of the store.
+			// Checking a signature may need a chain's node; a known wallet needs only a read of the store.
 			call.pendingWallet = signed instanceof Promise ? "signing" : "unidentified";
 			return acceptSigned(call, signed, settings, deps);
 		}
@@ -34,14 +34,20 @@ function signedIn(call: Call, wallets: WalletAuth, deps: PipelineDeps): ReturnTy
 	}
 }
 
-/** A signature that is none is a failure of its address, as an unknown key is: one that failed too often is told to wait. */
+/**
+ * Handles an invalid signature: it counts as a failure of its address, as an unknown key does. An address with too many
+ * failures must wait.
+ */
 function notSignedIn(call: Call, error: unknown, deps: PipelineDeps): never {
 	if (error instanceof ApiError && error.code === "X402_INVALID_SIGN_IN" && call.endpoint.failureGuard !== false)
 		deps.budgets.checkGuard(call.network);
 	throw error;
 }
 
-/** At once where this node knows the signature and the wallet: such a wallet waits behind nobody whose signature is checked. */
+/**
+ * Accepts a signed-in wallet. It is synchronous where this node knows the signature and the wallet, so that it waits
+ * behind no signature check.
+ */
 function acceptSigned(
 	call: Call,
 	signed: SignedInWallet | Promise<SignedInWallet | null>,
@@ -50,7 +56,7 @@ function acceptSigned(
 ): Promise<void> | null {
 	if (signed instanceof Promise) return acceptWallet(call, signed, settings, deps);
 	const caller = deps.budgets.wallet(signed.identity);
-	if (caller instanceof Promise) return caller.then((found) => acceptCaller(call, found, deps));
+	if (caller instanceof Promise) return caller.then((caller) => acceptCaller(call, caller, deps));
 	acceptCaller(call, caller, deps);
 	return null;
 }
@@ -75,9 +81,12 @@ async function acceptWallet(
 	acceptCaller(call, await deps.budgets.wallet(wallet.identity), deps);
 }
 
-/** A wallet that pays with the request itself, or what tells it how to; for requests without any other credential. */
+/**
+ * Accepts a wallet that pays with the request itself, or throws the offer to pay. Used for requests without any other
+ * credential.
+ */
 async function acceptPayment(call: Call, wallets: WalletAuth, settings: PipelineSettings, deps: PipelineDeps): Promise<void> {
-	// A payment is dear to look at: an address that failed too often waits, whatever it brings.
+	// Checking a payment is expensive: an address that failed too often waits, whatever it sends.
 	if (call.endpoint.failureGuard !== false) deps.budgets.checkGuard(call.network);
 	const paying = await wallets.paying(call);
 	if (paying !== null) return acceptWallet(call, Promise.resolve(paying), settings, deps);
@@ -96,7 +105,7 @@ function identifyKey(call: Call, settings: PipelineSettings, deps: PipelineDeps)
 	return acceptKey(call, key ? keyHash(key) : null, deps, key === null ? "none" : malformed(call));
 }
 
-/** Why nobody is found: no credential, one that is no key by its form, a key that no account has, or one whose time is over. */
+/** Why no caller is found: no credential, a malformed one, a key that no account has, or an expired key. */
 type Unknown = "none" | "no scheme" | "not a key" | "unknown" | "expired";
 
 const UNKNOWN_TEXTS: Readonly<Record<Unknown, string>> = {
@@ -112,7 +121,10 @@ function malformed({ request }: Call): Unknown {
 	return header !== null && !/^bearer /i.test(header) ? "no scheme" : "not a key";
 }
 
-/** @param absent what is wrong where there is no key to look for */
+/**
+ * Accepts the caller of a key hash.
+ * @param absent why there is no hash
+ */
 function acceptKey(call: Call, hash: string | null, deps: PipelineDeps, absent: Unknown = "none"): Promise<void> | null {
 	if (hash === null) {
 		accept(call, null, deps, absent);
@@ -120,23 +132,23 @@ function acceptKey(call: Call, hash: string | null, deps: PipelineDeps, absent: 
 	}
 	const take = (caller: Caller | null) =>
 		accept(call, caller, deps, caller === null && deps.budgets.isExpired(hash) ? "expired" : "unknown");
-	const found = deps.budgets.caller(hash);
-	if (found instanceof Promise) return found.then(take);
-	take(found);
+	const caller = deps.budgets.caller(hash);
+	if (caller instanceof Promise) return caller.then(take);
+	take(caller);
 	return null;
 }
 
-/** The key of the Authorization header, else of the one that Anthropic's clients send, which call other routes too. */
+/** Returns the key of the Authorization header, else of the header that Anthropic's clients send on any route. */
 function requestKey({ request }: Call): string | null | undefined {
 	const key = bearerKey(request.headers.get("authorization"));
 	return key === null ? bareKey(request.headers.get("x-api-key")) : key;
 }
 
-function accept(call: Call, caller: Caller | null, deps: PipelineDeps, why: Unknown = "none"): void {
+function accept(call: Call, caller: Caller | null, deps: PipelineDeps, reason: Unknown = "none"): void {
 	const guarded = call.endpoint.failureGuard !== false;
 	if (caller === null) {
 		if (guarded) deps.budgets.checkGuard(call.network);
-		throw new ApiError("AUTHENTICATION_FAILED", { message: `Authentication failed: ${UNKNOWN_TEXTS[why]}` });
+		throw new ApiError("AUTHENTICATION_FAILED", { message: `Authentication failed: ${UNKNOWN_TEXTS[reason]}` });
 	}
 	call.caller = caller;
 	if (guarded) deps.budgets.checkGuard(`key:${caller.key.id}`);
@@ -146,7 +158,7 @@ function accept(call: Call, caller: Caller | null, deps: PipelineDeps, why: Unkn
 	call.balanceDiem = balances.diem;
 }
 
-/** What the caller may do at all: account, key type, endpoint and address rules. Throws. */
+/** Checks what the caller may do: account, key type, endpoint and address rules. Throws. */
 export function checkCaller(call: Call, caller: Caller): void {
 	checkRules(caller, {
 		endpoint: call.endpoint.name,

@@ -12,7 +12,7 @@ interface NamingSchema {
 	readonly enum?: unknown;
 }
 
-/** The names of members that these schemas have, at each place. Where one of them takes any value, the place is free. */
+/** Returns the member names of these schemas at each place. Where one of them takes any value, any name is allowed. */
 export function knownMembersOf(...schemas: readonly TSchema[]): KnownMembers {
 	const known = new KnownMembers();
 	for (const schema of schemas) addNames(known, schema as NamingSchema);
@@ -29,15 +29,16 @@ function addNames(place: KnownMembers, schema: NamingSchema): void {
 }
 
 /**
- * Refuses a body in which a known member stands in another spelling, since some servers read names without case, or
- * stands twice below the top level, since servers differ on which one counts (docs/chat.md). `json` was parsed before.
+ * Refuses a body that spells a known member another way, since some servers ignore case in names. It also refuses
+ * members repeated below the top level, since servers differ on which one counts (docs/chat.md). `json` has been parsed
+ * before.
  * @throws ApiError INVALID_REQUEST that names the member
  */
 export function refuseAmbiguousMembers(known: KnownMembers, json: Uint8Array): void {
-	const found = known.ambiguousIn(json, documentStart(json));
-	if (found === null) return;
-	const repeated = found.path.at(-1) === found.known;
+	const ambiguity = known.ambiguousIn(json, documentStart(json));
+	if (ambiguity === null) return;
+	const repeated = ambiguity.path.at(-1) === ambiguity.known;
 	throw repeated
-		? invalidField(found.path, "is there twice", "repeated_key")
-		: invalidField(found.path, `is '${found.known}' in another spelling; write '${found.known}'`, "misspelled_key");
+		? invalidField(ambiguity.path, "is there twice", "repeated_key")
+		: invalidField(ambiguity.path, `is '${ambiguity.known}' in another spelling; write '${ambiguity.known}'`, "misspelled_key");
 }

@@ -14,11 +14,11 @@ export interface ListenSettings {
 	readonly port: number;
 	readonly maxRunning: number;
 	readonly drainMs: number;
-	/** Silence after which a connection is closed; 0: never. The runtime's grain is 4 s, its most 255. */
+	/** Silence after which a connection is closed; 0: never. The runtime rounds to 4 s, and allows at most 255. */
 	readonly idleTimeoutSeconds: number;
 }
 
-/** Settings that say whose word about a client's address is taken. */
+/** Settings for which proxies may report a client's address. */
 export interface ForwardingSettings {
 	/** Addresses and CIDR ranges. */
 	readonly trustedProxies: readonly string[];
@@ -28,18 +28,18 @@ export interface ForwardingSettings {
 export interface Listening {
 	readonly url: string;
 	readonly port: number;
-	/** Requests under way. */
+	/** Number of requests under way. */
 	readonly running: number;
-	/** No new requests; running ones finish, `drainMs` at most. Resolves when all have ended. */
+	/** Refuses new requests and waits for the running ones, `drainMs` at most. Resolves when all have ended. */
 	drain(): Promise<void>;
 }
 
-/** The address or the port cannot be listened on (exit 1 with this text). */
+/** Thrown where the server cannot listen on the address or the port (exit 1 with this text). */
 export class ListenError extends Error {
 	override readonly name: string = "ListenError";
 }
 
-/** The port is in use. */
+/** Thrown where the port is in use. */
 export class PortTakenError extends ListenError {
 	override readonly name = "PortTakenError";
 }
@@ -71,7 +71,7 @@ class SocketConnection implements Connection {
 	}
 }
 
-/** Probes are answered by a full or stopping server too: being busy is no reason to be killed. */
+/** Returns true for a probe. A full or stopping server answers probes too: being busy is no reason to be killed. */
 function isProbe(request: Request): boolean {
 	const path = pathOf(request.url);
 	return path === "/healthz" || path === "/readyz";
@@ -104,7 +104,7 @@ function listenError(
 	);
 }
 
-/** Tries whether an address and a port can be listened on, and leaves them again; null where they can. */
+/** Tries to listen on an address and a port, and releases them again; returns null where it can. */
 export async function listenProblem(hostname: string, port: number): Promise<ListenError | null> {
 	try {
 		await Bun.serve({ hostname, port, reusePort: false, fetch: () => new Response() }).stop(true);
@@ -114,15 +114,15 @@ export async function listenProblem(hostname: string, port: number): Promise<Lis
 	}
 }
 
-/** What a reload may change, made anew only where it did. */
+/** Returns the trusted proxies as the settings have them now, rebuilt only after a reload has changed them. */
 function currentTrust(read: () => ForwardingSettings): () => ProxyTrust {
-	let settings = read();
+	const settings = read();
 	let trust = trustOf(settings);
 	return () => {
-		const now = read();
-		if (now !== settings) {
-			trust = trustOf(now);
-			settings = now;
+		const settings = read();
+		if (settings !== settings) {
+			trust = trustOf(settings);
+			settings = settings;
 		}
 		return trust;
 	};
@@ -132,13 +132,16 @@ function trustOf({ trustedProxies, clientAddressHeader }: ForwardingSettings): P
 	return { proxies: addressList(trustedProxies), header: clientAddressHeader.toLowerCase() };
 }
 
-/** The host of an address that this machine can call. */
+/** Returns the host for a URL that this machine can call. */
 function urlHost(host: string): string {
 	if (host === "0.0.0.0" || host === "::") return "localhost";
 	return host.includes(":") ? `[${host}]` : host;
 }
 
-/** Serves an application on a socket: counts running requests, refuses above the bound, drains. Throws `ListenError`. */
+/**
+ * Serves an application on a socket: counts running requests, refuses above the limit, drains.
+ * @throws ListenError
+ */
 export function listen(app: App, settings: ListenSettings, forwarding: () => ForwardingSettings, log: Log): Listening {
 	let running = 0;
 	let draining = false;
@@ -176,10 +179,10 @@ export function listen(app: App, settings: ListenSettings, forwarding: () => For
 			idleTimeout: settings.idleTimeoutSeconds,
 			maxRequestBodySize: HTTP_BODY_LIMIT,
 			development: false,
-			// Outside of development the runtime shares the port by default: a second server would take half of the requests.
+			// Outside of development the runtime shares the port by default; a second server would take half of the requests.
 			reusePort: false,
 			routes: Object.fromEntries(TARGET_PATTERNS.map((pattern) => [pattern, answer])),
-			// An empty segment, or more of them than any path has.
+			// Handles paths with an empty segment, or with more segments than any route has.
 			fetch(received) {
 				return app.notFound(withAbsoluteUrl(received));
 			},

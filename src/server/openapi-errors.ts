@@ -1,4 +1,4 @@
-/** The error answers of an endpoint in the API document: which codes it has, by status, in the form of its route. */
+/** Describes the error answers of an endpoint in the API document: its codes by status, in the form of its route. */
 import { ERROR_TABLE, type ErrorCode } from "../errors/index.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { errorForm, errorStatus } from "./error-body.ts";
@@ -6,7 +6,7 @@ import { ERROR_SCHEMAS, schemaRef } from "./openapi-schemas.ts";
 
 type JsonObject = Record<string, unknown>;
 
-/** Every answer has it. */
+/** The header that every answer has. */
 export const REQUEST_ID = { "X-Request-ID": { schema: { type: "string", minLength: 32, maxLength: 32 } } };
 const OFFER = schemaRef("PaymentRequired");
 const PAYMENT_REQUIRED = {
@@ -15,7 +15,7 @@ const PAYMENT_REQUIRED = {
 
 const BY_KEY: readonly ErrorCode[] = ["AUTHENTICATION_FAILED", "UNAUTHORIZED", "API_ACCESS_DISABLED"];
 const BY_WALLET: readonly ErrorCode[] = ["X402_INVALID_SIGN_IN"];
-/** Of a wallet that pays: it is told how, and may do so with the request itself. */
+/** Errors of a wallet that pays. It is told how, and may pay with the request itself. */
 const BY_PAYMENT: readonly ErrorCode[] = [
 	"PAYMENT_REQUIRED",
 	"X402_INVALID_PAYMENT",
@@ -24,13 +24,13 @@ const BY_PAYMENT: readonly ErrorCode[] = [
 	"X402_FACILITATOR_UNAVAILABLE",
 ];
 const BY_BODY: readonly ErrorCode[] = ["REQUEST_TIMEOUT_UPLOAD", "PAYLOAD_TOO_LARGE", "INVALID_CONTENT_TYPE"];
-/** Of callers that cannot pay. */
+/** Errors of callers that cannot pay. */
 const BY_MONEY: readonly ErrorCode[] = [
 	"INSUFFICIENT_BALANCE",
 	"API_KEY_USD_SPEND_LIMIT_EXCEEDED",
 	"API_KEY_DIEM_SPEND_LIMIT_EXCEEDED",
 ];
-/** Of the metered road: the model, the work. */
+/** Errors of the metered pipeline: the model and the work. */
 const BY_METERED: readonly ErrorCode[] = [
 	"INVALID_MODEL",
 	"MODEL_NOT_FOUND",
@@ -41,16 +41,16 @@ const BY_METERED: readonly ErrorCode[] = [
 	"MODEL_AT_CAPACITY",
 	"REQUEST_TIMEOUT",
 ];
-/** What a declaration means that names a status only. */
+/** The code of a status in declarations that name a status only. */
 const BY_STATUS: Readonly<Record<number, ErrorCode>> = { 404: "NOT_FOUND", 504: "REQUEST_TIMEOUT" };
 
-/** Errors that an endpoint can answer, from its declaration. */
+/** Returns the errors that an endpoint can answer, from its declaration. */
 function errorCodes(endpoint: Endpoint): Set<ErrorCode> {
 	// 400: a query parameter that the route does not have.
 	const always: readonly ErrorCode[] = ["INVALID_REQUEST", "RATE_LIMIT_EXCEEDED", "UNKNOWN_ERROR", "SERVICE_UNAVAILABLE"];
 	const codes = new Set<ErrorCode>([...always, ...(endpoint.codes ?? [])]);
-	const add = (more: readonly ErrorCode[]) => {
-		for (const code of more) codes.add(code);
+	const add = (codes: readonly ErrorCode[]) => {
+		for (const code of codes) codes.add(code);
 	};
 	if (!endpoint.callers.includes("none")) add(BY_KEY);
 	if (endpoint.callers.includes("wallet")) add(BY_WALLET);
@@ -68,7 +68,7 @@ function errorCodes(endpoint: Endpoint): Set<ErrorCode> {
 	return codes;
 }
 
-/** The responses of errors by status. */
+/** Returns the error responses by status. */
 export function errorResponses(endpoint: Endpoint): JsonObject {
 	const form = errorForm(endpoint);
 	const schema = schemaRef(ERROR_SCHEMAS[form]);

@@ -10,22 +10,22 @@ export const ERROR_SCHEMAS = {
 	x402: "X402Error",
 } as const satisfies Record<ErrorForm, string>;
 
-/** A reference to a schema of the document's components. */
+/** Returns a reference to a schema of the document's components. */
 export const schemaRef = (name: keyof typeof COMPONENT_SCHEMAS): JsonObject => ({ $ref: `#/components/schemas/${name}` });
 
 const text = { type: "string" };
 const number = { type: "number" };
-const object = (properties: JsonObject, required: readonly string[], more: JsonObject = {}): JsonObject => ({
+const object = (properties: JsonObject, required: readonly string[], extra: JsonObject = {}): JsonObject => ({
 	type: "object",
 	properties,
 	required,
-	...more,
+	...extra,
 });
 const ref = (name: string): JsonObject => ({ $ref: `#/components/schemas/${name}` });
 const listOf = (items: JsonObject): JsonObject => ({ type: "array", items });
 
 const code = { type: "string", description: "Machine code" };
-/** Of a request that its schema refuses. */
+/** The members that describe faults against a request's schema. */
 const faults = { details: ref("FieldFaults"), issues: listOf(ref("Issue")) };
 
 const Issue = object(
@@ -95,7 +95,10 @@ const PaymentRequirements = object(
 	["scheme", "network", "asset", "payTo", "maxTimeoutSeconds"],
 );
 
-/** Without a credential: what can be paid, and how to sign in. To a wallet: what it has, and how to top up. */
+/**
+ * Body of a 402. Without a credential it offers payment and sign-in; to a wallet it reports the balance and how to top
+ * up.
+ */
 const PaymentRequired = object(
 	{
 		x402Version: { type: "integer" },

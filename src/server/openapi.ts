@@ -13,12 +13,12 @@ type JsonObject = Record<string, unknown>;
 export interface DescribedService {
 	readonly version: string;
 	readonly url: string;
-	/** Texts that a schema lists by reference (`listedText`): they are known when all parts are together. */
+	/** Texts that a schema lists by reference (`listedText`); they are known once all parts are assembled. */
 	readonly names: Readonly<Record<ListName, readonly string[]>>;
 }
 
-/** The OpenAPI 3.1 document, built from the endpoints' own schemas: what it says is what is checked. */
-/** A key is taken from either header, on every route. */
+/** Builds the OpenAPI 3.1 document from the endpoints' own schemas, so that it describes what is checked. */
+/** Either header may carry a key, on every route. */
 const KEYS: readonly JsonObject[] = [{ bearer: [] }, { key: [] }];
 
 export function openApiDocument(endpoints: readonly Endpoint[], service: DescribedService): JsonObject {
@@ -64,8 +64,8 @@ const listsOf = (names: DescribedService["names"]): JsonObject =>
 	Object.fromEntries(Object.entries(names).map(([name, texts]) => [name, { type: "string", enum: texts }]));
 
 /**
- * Returns a JSON value for programs that read it: references in the place of schemas with a name, which are added to
- * `schemas`, and of texts that are one of a list; a choice of texts is said to be of texts.
+ * Returns a schema as readers of the document expect it. Named schemas become references and are added to `schemas`,
+ * listed texts become an enum, and a choice of texts gets `type: string`.
  */
 function forReaders(part: unknown, schemas: JsonObject): unknown {
 	const replaced = (_key: string, value: unknown): unknown => {
@@ -113,7 +113,7 @@ function answerContent({ type, schema, others = {}, events }: DeclaredAnswer): J
 	return Object.fromEntries(contents.map(([name, of]) => [name, of === undefined ? {} : { schema: of }]));
 }
 
-/** One event of a stream, as OpenAPI 3.2 describes it (Media Type Object, Server-Sent Events). */
+/** Returns the schema of one event of a stream, as OpenAPI 3.2 describes it (Media Type Object, Server-Sent Events). */
 function eventSchema({ name, lastData }: NonNullable<DeclaredAnswer["events"]>): JsonObject {
 	const content = { contentMediaType: "application/json", contentSchema: { $ref: `#/components/schemas/${name}` } };
 	const data = { type: "string", description: `JSON: ${name}`, ...content };
@@ -121,53 +121,53 @@ function eventSchema({ name, lastData }: NonNullable<DeclaredAnswer["events"]>):
 	return { type: "object", properties: { event: { type: "string" }, data: all } };
 }
 
-/** The data of events, by name. */
+/** Returns the schemas of event data by name. */
 const eventsOf = (endpoints: readonly Endpoint[]): JsonObject =>
 	Object.fromEntries(endpoints.flatMap(({ answer }) => (answer?.events ? [[answer.events.name, answer.events.schema]] : [])));
 
 function requestContent({ schema, form, keepNulls, raw }: NonNullable<Endpoint["body"]>): JsonObject {
-	const asJson = keepNulls === true || raw === true ? (given: TSchema) => given : withNulls;
+	const asJson = keepNulls === true || raw === true ? (schema: TSchema) => schema : withNulls;
 	if (form === undefined) return { "application/json": { schema: asJson(schema) } };
 	const { properties = {}, required = [] } = schema as { properties?: Record<string, JsonObject>; required?: string[] };
 	const file = { type: "string", format: "binary", description: `A file of up to ${form.maxFileBytes} bytes` };
 	const filesOf = (most: number): JsonObject => (most === 1 ? file : { type: "array", items: file, minItems: 1, maxItems: most });
 	const others = Object.entries(form.others ?? {})
-		// Another spelling of the field itself: generated clients have one name for both.
+		// `file[]` is another spelling of the field itself; generated clients have one name for both.
 		.filter(([name]) => name !== `${form.file}[]`)
 		.map(([name, most]) => [name, filesOf(most)] as const);
 	const needed = form.optional === true ? required : [form.file, ...required];
-	const shown = { ...properties, [form.file]: filesOf(form.most ?? 1), ...Object.fromEntries(others) };
+	const fields = { ...properties, [form.file]: filesOf(form.most ?? 1), ...Object.fromEntries(others) };
 	const { [form.file]: texts } = properties;
-	// As many pictures as there may be files.
+	// The array takes as many pictures as there may be files.
 	const counted =
 		texts?.type === "array" ? { ...properties, [form.file]: { ...texts, minItems: 1, maxItems: form.most ?? 1 } } : properties;
 	return {
 		...(form.orJson === true
 			? { "application/json": { schema: asJson({ ...schema, properties: counted, required: needed }) } }
 			: {}),
-		"multipart/form-data": { schema: { ...schema, properties: shown, required: needed } },
+		"multipart/form-data": { schema: { ...schema, properties: fields, required: needed } },
 	};
 }
 
-/** A body's schema that says of members which may be left out that null is the same; of our own options too. */
+/** Returns a body's schema in which optional members, and our own options, may also be null. */
 function withNulls(schema: TSchema | JsonObject): JsonObject {
 	const { properties = {}, required = [] } = schema as { properties?: Record<string, JsonObject>; required?: string[] };
-	const shown = Object.entries(properties).map(([name, of]) => {
+	const fields = Object.entries(properties).map(([name, of]) => {
 		const inner = name === "service_parameters" ? withNulls(of) : of;
 		return [name, required.includes(name) ? inner : orNull(inner)] as const;
 	});
-	return { ...schema, properties: Object.fromEntries(shown) };
+	return { ...schema, properties: Object.fromEntries(fields) };
 }
 
-/** The schema of a value or null; what is said of it stays in front. */
+/** Returns the schema of a value or null; the description stays in front. */
 function orNull(schema: JsonObject): JsonObject {
 	const { description, deprecated, default: fallback, ...form } = schema;
-	const said = { description, deprecated, default: fallback };
+	const annotations = { description, deprecated, default: fallback };
 	const isOpen = form.type === undefined && form.enum === undefined && form.const === undefined && form.anyOf === undefined;
 	if (isOpen) return schema;
-	if (Array.isArray(form.anyOf)) return { ...said, ...form, anyOf: [...form.anyOf, { type: "null" }] };
-	if (typeof form.type === "string" && form.enum === undefined) return { ...said, ...form, type: [form.type, "null"] };
-	return { ...said, anyOf: [form, { type: "null" }] };
+	if (Array.isArray(form.anyOf)) return { ...annotations, ...form, anyOf: [...form.anyOf, { type: "null" }] };
+	if (typeof form.type === "string" && form.enum === undefined) return { ...annotations, ...form, type: [form.type, "null"] };
+	return { ...annotations, anyOf: [form, { type: "null" }] };
 }
 
 function security({ callers }: Endpoint): JsonObject {
@@ -200,7 +200,7 @@ function queryParameters(schema: TSchema | undefined): JsonObject[] {
 		name,
 		in: "query",
 		required: required.includes(name),
-		// Of anything but text an empty value and `null` are the same as none.
+		// In parameters other than texts, an empty value and `null` mean absent.
 		...(property.type === "string" ? { schema: property } : { allowEmptyValue: true, schema: orNull(property) }),
 	}));
 }

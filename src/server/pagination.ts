@@ -1,13 +1,13 @@
-/** One page of a list that is counted. */
+/** One page of a list, with the list's total. */
 export interface Page {
-	/** Entries a page has at most. */
+	/** Maximum number of entries in a page. */
 	readonly limit: number;
 	readonly page: number;
 	readonly total: number;
 	readonly totalPages: number;
 }
 
-/** The page again as headers, for clients that read those. */
+/** Returns the page's numbers as headers, for clients that read those. */
 export function paginationHeaders({ limit, page, total, totalPages }: Page): Record<string, string> {
 	return {
 		"x-pagination-limit": String(limit),

@@ -11,15 +11,16 @@ function essenceOf(contentType: string | null): string {
 	return (contentType ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
 }
 
-/** True where a body is declared to be JSON. */
+/** Returns true for a content type that is JSON. */
 export function isJson(contentType: string | null): boolean {
 	const essence = essenceOf(contentType);
 	return essence === "application/json" || (essence.startsWith("application/") && essence.endsWith("+json"));
 }
 
 /**
- * 415 unless the body is declared to be JSON.
- * @param others further media types that the route takes for JSON
+ * Refuses a body that is not declared to be JSON.
+ * @param others further media types that count as JSON on the route
+ * @throws ApiError INVALID_CONTENT_TYPE (415)
  */
 export function requireJson(contentType: string | null, others: readonly string[] = []): void {
 	const essence = essenceOf(contentType);
@@ -35,7 +36,10 @@ export function requireJson(contentType: string | null, others: readonly string[
 	});
 }
 
-/** JSON is UTF-8 (RFC 8259, 8.1), and its media type has no charset; many clients name the one that it is. */
+/**
+ * Refuses a charset other than UTF-8. JSON is UTF-8 (RFC 8259, 8.1), and its media type has no charset, but many
+ * clients name it.
+ */
 function requireUtf8(contentType: string): void {
 	const charset = /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(contentType)?.[1];
 	if (charset === undefined || /^(utf-?8|us-ascii|ascii)$/i.test(charset)) return;
@@ -44,24 +48,27 @@ function requireUtf8(contentType: string): void {
 	});
 }
 
-/** Smaller bodies are parsed in no time, whatever is in them. */
+/** Smaller bodies are parsed at once: their content cannot make that slow. */
 const SMALL_BODY_BYTES = 32_768;
 
-/** A body for parsing: itself, or of a large one a copy with its long strings cut. Throws 400 where parsing it would take long. */
+/**
+ * Returns the body for parsing: a large one as a copy with its long strings cut.
+ * @throws ApiError 400 where parsing would take too long
+ */
 export function parseable(raw: Uint8Array): CutJson | Promise<CutJson> {
 	return raw.length > SMALL_BODY_BYTES ? inTurns(cutJson(raw, BODY_BOUNDS)) : { json: raw, cuts: [] };
 }
 
-/** Top-level keys that a body may have; the largest schema has some forty. */
+/** Maximum number of top-level keys of a body; the largest schema has some forty. */
 const MAX_TOP_LEVEL_KEYS = 1_000;
 
-/** A body without a byte order mark: JSON has none (RFC 8259, 8.1), and not every server takes one. */
+/** Returns the body without a byte order mark: JSON has none (RFC 8259, 8.1), and not every server accepts one. */
 export function withoutByteOrderMark(raw: Uint8Array): Uint8Array {
 	return raw[0] === 0xef && raw[1] === 0xbb && raw[2] === 0xbf ? raw.subarray(3) : raw;
 }
 
 /**
- * Bytes to a JSON object; those of a large one take turns of the event loop.
+ * Parses bytes to a JSON object; a large one is parsed in turns of the event loop.
  * @throws ApiError INVALID_REQUEST with what is wrong and where: invalid UTF-8, malformed JSON, not an object
  */
 export function parseJsonObject(raw: Uint8Array): Record<string, unknown> | Promise<Record<string, unknown>> {
@@ -93,7 +100,7 @@ function objectOf(value: unknown): Record<string, unknown> {
 	return value;
 }
 
-/** Null of a top-level field, or of an option of ours, is the same as absent: taken out before the schema checks (docs/chat.md). */
+/** Removes null top-level fields and null options of ours before the schema checks: they mean absent (docs/chat.md). */
 export function withoutNulls(body: Record<string, unknown>, required: ReadonlySet<string>): Record<string, unknown> {
 	for (const key in body) if (body[key] === null && !required.has(key)) delete body[key];
 	const options = body.service_parameters;
@@ -102,8 +109,9 @@ export function withoutNulls(body: Record<string, unknown>, required: ReadonlySe
 }
 
 /**
- * Checks against the schema; throws the 400 that names every field at fault.
- * @param misnamed names that callers mistake for a field's, each with the right one
+ * Checks the body against the schema.
+ * @param misnamed wrong names that callers use for a field, each with the right one
+ * @throws ApiError 400 that names every field at fault
  */
 export function checkInput<T extends TSchema>(
 	input: Checker<T>,
@@ -115,8 +123,7 @@ export function checkInput<T extends TSchema>(
 }
 
 /**
- * `modelId` is the name of a model where a route has that field. Elsewhere it is never passed over: beside the same
- * `model` it is taken out, else it is refused.
+ * Refuses a `modelId` that differs from `model` on routes without that field. A `modelId` equal to `model` is removed.
  */
 export function refuseOtherModel(body: Record<string, unknown>, fields: Readonly<Record<string, unknown>>): void {
 	const { model, modelId } = body;
@@ -133,10 +140,10 @@ function withRightName(issue: Issue, misnamed: Readonly<Record<string, string>>)
 	return { ...issue, message: `${issue.message}; the field is named '${misnamed[name]}' here` };
 }
 
-/** A text as the schema's type wants it: a number, a boolean, or the text where it is none. */
+/** Returns a text as the schema's type requires it: a number, a boolean, or the text itself where it is neither. */
 export function readScalar(text: string, type: unknown): unknown {
 	if (type === "integer") return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text;
-	// Programs write small and large numbers so.
+	// Programs write small and large numbers with an exponent.
 	if (type === "number") return /^-?\d+(\.\d+)?(e[+-]?\d{1,3})?$/i.test(text) ? Number(text) : text;
 	if (type === "boolean") return text === "true" ? true : text === "false" ? false : text;
 	return text;

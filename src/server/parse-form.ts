@@ -4,9 +4,9 @@ import { invalidField, invalidRequest } from "../schema/index.ts";
 import { type FormPart, formBoundary, MultipartError, parseForm, textOf } from "../wire/index.ts";
 import { isJson, readScalar } from "./parse-body.ts";
 
-/** A file of a form: a view of the body. */
+/** A file of a form. Its bytes are a view of the body. */
 export interface FormFile {
-	/** As the caller named it: for an upstream, never for a path. */
+	/** The caller's name for the file: sent to an upstream, never used as a path. */
 	readonly name: string;
 	readonly bytes: Uint8Array;
 }
@@ -20,30 +20,33 @@ export interface FieldFile extends FormFile {
 export interface FormRules {
 	/** Name of the file's field. */
 	readonly file: string;
-	/** A larger file gets 413. */
+	/** Size limit of a file; a larger one gets 413. */
 	readonly maxFileBytes: number;
-	/** How many files of that name there may be; default 1. */
+	/** Maximum number of files with that name; default 1. */
 	readonly most?: number;
-	/** Further fields of files, with how many of each there may be. */
+	/** Further file fields, with the maximum number of files of each. */
 	readonly others?: Readonly<Record<string, number>>;
-	/** True: the request may come without it. */
+	/** True: the file is optional. */
 	readonly optional?: boolean;
-	/** True: what is in the file's field may be a text of any length instead, which the schema knows. */
+	/** True: the file's field may hold a text of any length instead, which the schema describes. */
 	readonly orText?: boolean;
-	/** True: the body may be JSON instead, with a text in the place of the file. */
+	/** True: the body may be JSON instead, with a text in place of the file. */
 	readonly orJson?: boolean;
-	/** True: fields that the schema does not know are passed over. */
+	/** True: fields that the schema does not know are ignored. */
 	readonly lenient?: boolean;
 }
 
 export interface Form {
-	/** Text fields as their schema wants them: numbers and booleans are read. */
+	/** Text fields as their schema types them: numbers and booleans are parsed. */
 	readonly body: Record<string, unknown>;
-	/** In the order of the form. */
+	/** Files in the order of the form. */
 	readonly files: readonly FieldFile[];
 }
 
-/** The form's boundary; null for another content type, which has to be JSON. Throws 415. */
+/**
+ * Returns the form's boundary; null for another content type, which must be JSON.
+ * @throws ApiError 415
+ */
 export function formOrJson(contentType: string | null): string | null {
 	const boundary = formBoundary(contentType);
 	if (boundary !== null) return boundary;
@@ -53,17 +56,23 @@ export function formOrJson(contentType: string | null): string | null {
 	});
 }
 
-/** The boundary of the form; 415 unless the body is declared to be one. */
+/**
+ * Returns the boundary of the form.
+ * @throws ApiError 415 unless the body is declared to be a form
+ */
 export function requireForm(contentType: string | null): string {
 	const boundary = formBoundary(contentType);
 	if (boundary !== null) return boundary;
 	throw new ApiError("INVALID_CONTENT_TYPE", { message: "Send a form: Content-Type: multipart/form-data with a boundary" });
 }
 
-/** The longest text: 32,768 characters. */
+/** Size limit of a text field: 32,768 characters. */
 const MAX_TEXT_BYTES = 131_072;
 
-/** Reads a form. Throws 400 for a malformed one, a file in the place of a text or the other way round, 413 for a large file. */
+/**
+ * Reads a form.
+ * @throws ApiError 400 where it is malformed or has a file in place of a text or the reverse, 413 for a large file
+ */
 export function readForm(raw: Uint8Array, boundary: string, schema: TSchema, rules: FormRules): Form {
 	const properties = (schema as { properties?: Record<string, { type?: unknown }> }).properties ?? {};
 	const body: Record<string, unknown> = {};
@@ -76,13 +85,13 @@ export function readForm(raw: Uint8Array, boundary: string, schema: TSchema, rul
 			files.push(fileOf(part, limit, files, rules.maxFileBytes));
 			continue;
 		}
-		const known = Object.hasOwn(properties, part.name);
-		if (!known && rules.lenient === true) continue;
-		if (part.filename !== null && !known) throw wrongFileField(part.name, Object.keys(most));
-		if (part.filename !== null && known) throw invalidField([part.name], "must be text, not a file");
+		const isKnown = Object.hasOwn(properties, part.name);
+		if (!isKnown && rules.lenient === true) continue;
+		if (part.filename !== null && !isKnown) throw wrongFileField(part.name, Object.keys(most));
+		if (part.filename !== null && isKnown) throw invalidField([part.name], "must be text, not a file");
 		if (part.bytes.length > MAX_TEXT_BYTES && !asText) throw invalidField([part.name], "is too long");
 		Object.defineProperty(body, part.name, {
-			value: readScalar(readText(part.bytes), known ? properties[part.name]?.type : undefined),
+			value: readScalar(readText(part.bytes), isKnown ? properties[part.name]?.type : undefined),
 			enumerable: true,
 			configurable: true,
 			writable: true,
@@ -99,10 +108,10 @@ function wrongFileField(name: string, expected: readonly string[]): ApiError {
 	);
 }
 
-function fileOf(part: FormPart, most: number, before: readonly FieldFile[], maxBytes: number): FieldFile {
+function fileOf(part: FormPart, most: number, earlierFiles: readonly FieldFile[], maxBytes: number): FieldFile {
 	const { name: field, filename: name, bytes } = part;
 	if (name === null) throw invalidField([field], "must be sent as a file, with a file name");
-	if (before.filter((other) => other.field === field).length >= most) {
+	if (earlierFiles.filter((other) => other.field === field).length >= most) {
 		const message = most === 1 ? "must be there once" : `must be there ${most} times at most`;
 		throw invalidRequest([{ path: [field], code: "too_big", message, maximum: most }]);
 	}

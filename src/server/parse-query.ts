@@ -7,11 +7,11 @@ interface PropertySchema {
 	readonly type?: string;
 }
 
-/** What an endpoint takes behind the `?`. */
+/** The query parameters that an endpoint takes. */
 export interface QueryRules {
 	readonly checker: Checker<TSchema> | null;
 	readonly properties: Readonly<Record<string, PropertySchema>>;
-	/** Taken, but no part of the endpoint's input. */
+	/** Accepted parameters that are no part of the endpoint's input. */
 	readonly beside: readonly string[];
 }
 
@@ -21,7 +21,7 @@ export function queryRules(endpoint: Endpoint, query: Checker<TSchema> | null): 
 	return { checker: query, properties, beside: extraParameters(endpoint).map(({ name }) => name) };
 }
 
-/** A query parameter that is taken but is no part of the endpoint's input. */
+/** A query parameter that is accepted but is no part of the endpoint's input. */
 interface ExtraParameter {
 	readonly name: string;
 	readonly description: string;
@@ -33,7 +33,7 @@ const OFFER_VERSION = { name: "x402Version", description: "1: a 402 has the offe
 const API_VERSION = { name: "api-version", description: "Of clients of other servers; no effect", schema: text };
 const BETA = { name: "beta", description: "Of Anthropic's clients; no effect", schema: text };
 
-/** Returns the parameters that an endpoint takes beside those of its query's schema. */
+/** Returns the parameters that an endpoint accepts beside those of its query's schema. */
 export function extraParameters({ kind, callers, openAi, anthropic }: Endpoint): ExtraParameter[] {
 	const beside: ExtraParameter[] = [];
 	// The version of the offer in a 402 (docs/wallets.md).
@@ -45,8 +45,9 @@ export function extraParameters({ kind, callers, openAi, anthropic }: Endpoint):
 }
 
 /**
- * Reads the query parameters of a URL. Throws INVALID_REQUEST that names each parameter which the endpoint does not have:
- * a filter that is not applied would answer for more than was asked for.
+ * Reads the query parameters of a URL.
+ * @throws ApiError INVALID_REQUEST that names each unknown parameter: ignoring a filter would return more than
+ * requested
  */
 export function readQuery(url: string, rules: QueryRules): Record<string, unknown> {
 	const start = url.indexOf("?");
@@ -60,34 +61,33 @@ export function readQuery(url: string, rules: QueryRules): Record<string, unknow
 	return query;
 }
 
-/** Readers differ on which of two counts. */
+/** Refuses repeated parameters, since readers differ on which one counts. */
 function requireOnce(search: URLSearchParams, { properties }: QueryRules): void {
 	for (const name of new Set(search.keys()))
 		if (properties[name]?.type !== "array" && search.getAll(name).length > 1)
 			throw invalidField([name], "is there twice; send it once", "repeated_key");
 }
 
-/** Unknown parameters that an answer names at most. */
+/** Maximum number of unknown parameters that an answer names. */
 const MAX_NAMED = 20;
 
 function requireKnown(search: URLSearchParams, { properties, beside }: QueryRules): void {
 	const unknown = [...new Set(search.keys())].filter((name) => !Object.hasOwn(properties, name));
 	if (unknown.length === 0) return;
 	const known = [...Object.keys(properties), ...beside];
-	const taken = known.length === 0 ? "this route takes none" : `this route takes ${known.join(", ")}`;
+	const accepted = known.length === 0 ? "this route takes none" : `this route takes ${known.join(", ")}`;
 	throw invalidRequest(
 		unknown.slice(0, MAX_NAMED).map((name) => ({
 			path: [name.slice(0, 100)],
 			code: "unrecognized_key",
-			message: `is not a query parameter here; ${taken}`,
+			message: `is not a query parameter here; ${accepted}`,
 		})),
 	);
 }
 
 /**
- * Query parameters as an object for the schema: numbers and booleans are read where the schema wants them,
- * repeated or comma-separated values where it wants an array; others come once. An empty value and `null` of anything but text are
- * the same as absent.
+ * Returns query parameters as an object for the schema. Numbers and booleans are parsed where the schema has them,
+ * repeated or comma-separated values where it has an array. An empty value and `null` mean absent, except in texts.
  */
 function queryObject(search: URLSearchParams, properties: QueryRules["properties"]): Record<string, unknown> {
 	const result: Record<string, unknown> = {};
@@ -96,9 +96,9 @@ function queryObject(search: URLSearchParams, properties: QueryRules["properties
 		const values = search.getAll(name);
 		if (type === "array") result[name] = values.flatMap((value) => value.split(",")).filter((value) => value !== "");
 		else {
-			const last = values.at(-1) ?? "";
-			const absent = type !== "string" && (last === "" || last === "null");
-			if (!absent) result[name] = readScalar(last, type);
+			const lastValue = values.at(-1) ?? "";
+			const absent = type !== "string" && (lastValue === "" || lastValue === "null");
+			if (!absent) result[name] = readScalar(lastValue, type);
 		}
 	}
 	return result;

@@ -1,12 +1,11 @@
 /**
- * The road of a request, top to bottom. The order of the checks is that of docs/api.md:
- *
- *   path, method (app.ts) → what the path names → credential → failure guard → account, key type, endpoint, address rules → place, room, money for anything at all
- *   → headers, rules for what the path names → content type → size, slow upload → JSON → schema → model, capabilities, media (admit) → key's model rule
- *   → rate limits → replay → money (hold) → work → post → answer
- *
- * Promises: a hold ends with its request, whatever happens; no success goes out before its post is durable;
- * every answer has its X-Request-ID; every error is one of the table.
+ * The pipeline of a request, top to bottom. The order of the checks is that of docs/api.md:
+ * path, method (app.ts) → what the path names → credential → failure guard → account, key type, endpoint, address rules
+ * → place, room, money for anything at all → headers, rules for what the path names → content type → size, slow upload
+ * → JSON → schema → model, capabilities, media (admit) → key's model rule → rate limits → replay → money (hold) → work
+ * → post → answer
+ * Promises: a hold ends with its request, whatever happens; no success goes out before its post is durable; every
+ * answer has its X-Request-ID; every error is one of the table.
  */
 
 import { checkModelRule } from "../access/index.ts";
@@ -54,10 +53,10 @@ import { answerHeaders, compressAhead, respond } from "./respond.ts";
 import { settlementOf } from "./settle.ts";
 import { noteStreamEnd } from "./stream-ends.ts";
 
-/** Of larger bodies each step has a turn of the event loop for itself. */
+/** The steps of larger bodies each get a turn of the event loop. */
 const ONE_TURN_BYTES = 131_072;
 
-/** Reads such bodies: one at a time, and one more of a caller that has none under way. */
+/** Reads such bodies one at a time; one more may run for a caller that has none under way. */
 const LARGE_BODIES = new FairQueue({
 	places: 1,
 	reserve: true,
@@ -72,7 +71,7 @@ export interface PreparedEndpoint {
 	readonly body: Checker<NonNullable<Endpoint["body"]>["schema"]> | null;
 	readonly query: QueryRules;
 	readonly required: ReadonlySet<string>;
-	/** The members of a JSON body that have one spelling; null without such a body. */
+	/** The member names of a JSON body that may be spelled one way only; null without such a body. */
 	readonly known: KnownMembers | null;
 }
 
@@ -88,7 +87,7 @@ export function prepareEndpoint(endpoint: Endpoint): PreparedEndpoint {
 	};
 }
 
-/** Runs one request along the whole road. Never rejects. */
+/** Runs one request through the whole pipeline. Never rejects. */
 export async function handleRequest(
 	prepared: PreparedEndpoint,
 	request: Request,
@@ -122,7 +121,7 @@ export async function handleRequest(
 			answer = await endpoint.run(input, call);
 		}
 	} catch (thrown) {
-		answer = failed(call, thrown, deps);
+		answer = errorAnswer(call, thrown, deps);
 		call.rate ??= refusalRate(call, settings, deps);
 	}
 	const { headers, observer } = call;
@@ -150,10 +149,13 @@ export async function handleRequest(
 	return response;
 }
 
-/** A payment as the only credential may take a minute to prove: who brings it has no account. */
+/**
+ * Headers that may hold a key. A caller with neither may bring a payment, whose proof can take a minute, and it has no
+ * account.
+ */
 const KEY_HEADERS = ["authorization", "x-api-key"] as const;
 
-/** Until it is known who calls, a request counts in the share of its network. */
+/** Identifies the caller. Until then the request counts in the share of its network. */
 async function whileIdentifying(call: Call, reading: Promise<void>, places: Places): Promise<void> {
 	try {
 		const { headers } = call.request;
@@ -196,9 +198,9 @@ async function runMetered(
 	if (admission.model !== null) checkModelRule(caller, admission.model);
 	observer?.step("limit");
 	const taking = consumeRateLimit(caller, rate, deps);
-	// Awaited only where nodes share the window: elsewhere a request goes on in the same turn.
-	const taken = taking instanceof Promise ? await taking : taking;
-	if (rate.refused === undefined) call.rate = taken;
+	// This is awaited only where nodes share the window; elsewhere the request continues in the same turn.
+	const rateState = taking instanceof Promise ? await taking : taking;
+	if (rate.refused === undefined) call.rate = rateState;
 	const replayed = admission.replay === undefined ? null : await admission.replay();
 	if (replayed !== null) return replayed;
 	observer?.step("hold");
@@ -211,16 +213,16 @@ async function runMetered(
 			admittedAtMs: call.admittedAtMs,
 		});
 	} catch (error) {
-		deps.budgets.settleTokens(caller, rate.subject, rate.promptTokens, 0, taken);
+		deps.budgets.settleTokens(caller, rate.subject, rate.promptTokens, 0, rateState);
 		throw error;
 	}
-	const onPost = observer === null ? undefined : (...told: Parameters<RequestObserver["posted"]>) => observer.posted(...told);
-	const settlement = settlementOf(deps.budgets, caller, { ...rate, taken }, hold, onPost);
+	const onPost = observer === null ? undefined : (...args: Parameters<RequestObserver["posted"]>) => observer.posted(...args);
+	const settlement = settlementOf(deps.budgets, caller, { ...rate, state: rateState }, hold, onPost);
 	observer?.step("work");
 	let answer: MeteredAnswer | undefined;
 	try {
 		answer = await admission.work(settlement);
-		// What a stream will cost is not known yet: less its hold the balance is never more than the truth.
+		// The cost of a stream is not known yet. With its whole hold deducted, the reported balance is never too high.
 		if (caller.wallet !== null)
 			call.balanceRemaining = caller.balances().usd - (answer.ended === undefined ? 0 : settlement.heldNano);
 		if (answer.ended !== undefined) return answer;
@@ -233,14 +235,14 @@ async function runMetered(
 	}
 }
 
-/** Bodies up to this size are read from a caller with money before it is known what they cost. */
+/** Bodies up to this size are read before their cost is known, if the caller has money. */
 const SMALL_BODY_BYTES = 16_384;
 const SMALLEST_AMOUNT: Nano = nano(1);
 
 /**
- * Refuses a caller that cannot pay anything before its body is read, unless the request may cost nothing. Nothing is free
- * to a wallet without money. The hold of the smallest amount asks the store where this node knows of no money.
- * null where there is nothing to wait for.
+ * Refuses a caller that cannot pay anything before its body is read, unless the request may cost nothing. Nothing is
+ * free to a wallet without money. Where this node knows of no money, it holds the smallest amount, which makes the
+ * store check the balance. Returns null where there is nothing to wait for.
  * @throws ApiError 402
  */
 function requirePayable(call: Call, endpoint: Endpoint, caller: Caller, deps: PipelineDeps): Promise<void> | null {
@@ -318,7 +320,7 @@ async function parseInput(
 	return { body, raw, long, query, params, file, files } as unknown as Input<never, never>;
 }
 
-/** The body, as it is and as it is unpacked, within the route's limit and the caller's share of the memory. */
+/** Reads and decompresses the body, within the route's limit and the caller's share of the memory. */
 async function readUnpacked(
 	maxBytes: number,
 	coding: string | null,
@@ -338,7 +340,7 @@ interface JsonInput {
 	readonly long: LongStrings;
 }
 
-/** Large bodies are read one after the other; callers take turns. Who is blocked by then has none read. */
+/** Reads large bodies one after the other; callers take turns. A caller that is blocked by then is refused. */
 function readJsonInTurn(prepared: PreparedEndpoint, raw: Uint8Array, call: Call, deps: PipelineDeps): Promise<JsonInput> {
 	if (raw.length <= ONE_TURN_BYTES) return readJson(prepared, raw);
 	return LARGE_BODIES.run(call, async () => {
@@ -348,7 +350,7 @@ function readJsonInTurn(prepared: PreparedEndpoint, raw: Uint8Array, call: Call,
 	});
 }
 
-/** Parses and checks a JSON body. The steps of a large one have turns of the event loop for themselves. */
+/** Parses and checks a JSON body. The steps of a large one each get a turn of the event loop. */
 async function readJson({ endpoint, body: schema, known, required }: PreparedEndpoint, raw: Uint8Array): Promise<JsonInput> {
 	const isLarge = raw.length > ONE_TURN_BYTES;
 	const cutting = parseable(raw);
@@ -358,11 +360,11 @@ async function readJson({ endpoint, body: schema, known, required }: PreparedEnd
 	const object = parsing instanceof Promise ? await parsing : parsing;
 	if (isLarge) await nextTurn();
 	if (known !== null) refuseAmbiguousMembers(known, json);
-	const given = endpoint.body?.keepNulls === true ? object : withoutNulls(object, required);
+	const requested = endpoint.body?.keepNulls === true ? object : withoutNulls(object, required);
 	if (isLarge) await nextTurn();
 	const long = cuts.length > 0 ? new LongStrings(raw, cuts) : LongStrings.none;
-	const rewritten = endpoint.body?.rewrite?.(given, long) ?? null;
-	const body = (rewritten ?? given) as Record<string, unknown>;
+	const rewritten = endpoint.body?.rewrite?.(requested, long) ?? null;
+	const body = (rewritten ?? requested) as Record<string, unknown>;
 	if (endpoint.body !== undefined) refuseOtherModel(body, fieldsOf(endpoint.body.schema));
 	if (schema !== null) checkInput(schema, body, endpoint.body?.misnamed);
 	if (isLarge) await nextTurn();
@@ -379,11 +381,11 @@ function takeMinuteRequest(call: Call, endpoint: PlainEndpoint, settings: Pipeli
 	return caller === null || window === null ? null : deps.budgets.takeRequest(caller, window.subject, window.limit, 0);
 }
 
-/** What a refusal tells of the minute window that the request would have counted in; null where it has none. */
+/** Returns the state of the minute window in which a refused request would have counted; null where it has none. */
 function refusalRate({ caller, endpoint, window }: Call, settings: PipelineSettings, deps: PipelineDeps): RateState | null {
 	if (caller === null) return null;
-	const meant = window ?? (endpoint.kind === "metered" ? endpoint.minuteWindow?.(caller) : plainWindow(endpoint, settings));
-	return meant ? deps.budgets.rateState(caller, meant.subject, meant.limit) : null;
+	const rateWindow = window ?? (endpoint.kind === "metered" ? endpoint.minuteWindow?.(caller) : plainWindow(endpoint, settings));
+	return rateWindow ? deps.budgets.rateState(caller, rateWindow.subject, rateWindow.limit) : null;
 }
 
 function plainWindow(
@@ -398,7 +400,7 @@ function observerOf(call: Call, { logRequests }: PipelineSettings, deps: Pipelin
 	const { counts, tracer } = deps;
 	if (counts === undefined) return null;
 	const { endpoint, request, requestId } = call;
-	// The path as it is declared: what callers write into it may be theirs alone.
+	// The trace has the declared path, since the path as sent may contain private data.
 	const trace = tracer?.()?.begin(requestId, `${endpoint.method} ${endpoint.path}`, request.headers.get("traceparent")) ?? null;
 	trace?.root.set("turnpike.endpoint", endpoint.name);
 	trace?.root.set("turnpike.request_id", requestId);
@@ -413,15 +415,15 @@ function logAnswer(call: Call, answer: Answer, deps: PipelineDeps): void {
 	deps.log.debug({ requestId, endpoint: endpoint.name, status: answer.status, keyId: caller?.key.id, tookMs }, "answered");
 }
 
-const COUNTED = new Set([400, 401, 403, 404, 413, 415, 422]);
+const FAILURE_STATUSES = new Set([400, 401, 403, 404, 413, 415, 422]);
 
-function failed(call: Call, thrown: unknown, deps: PipelineDeps): Answer {
+function errorAnswer(call: Call, thrown: unknown, deps: PipelineDeps): Answer {
 	if (thrown instanceof CallerLeft) return CLIENT_LEFT_ANSWER;
 	const { wallets } = deps;
 	let error = asApiError(thrown);
 	if (error.code === "PAYMENT_REQUIRED" && call.caller?.wallet != null && wallets !== null)
 		error = wallets.topUpNeeded(call, call.caller, error);
-	if (COUNTED.has(error.status) && call.endpoint.failureGuard !== false)
+	if (FAILURE_STATUSES.has(error.status) && call.endpoint.failureGuard !== false)
 		deps.budgets.countFailure(call.caller === null ? call.network : `key:${call.caller.key.id}`);
 	noteExceeded(call, error, deps);
 	call.observer?.failed(error.code);

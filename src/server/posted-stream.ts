@@ -1,106 +1,106 @@
 import { type DirectSink, directStream } from "./direct-stream.ts";
 
-/** Of what has come, so much waits for what comes next, or for the post. */
+/** The last bytes received are held back until more bytes arrive, or until the post is durable. */
 const HELD_BYTES = 64;
 
 export interface PostedStreamOptions {
-	/** The pieces in order. Its `return` is called where the rest is not wanted. */
+	/** The pieces in order. `return` is called where the rest is not needed. */
 	readonly pieces: AsyncIterator<Uint8Array>;
 	/** Aborts when the caller leaves. */
 	readonly signal: AbortSignal;
-	/** All pieces have come: posts the charge; resolves when it is durable. */
+	/** Called when all pieces have arrived: posts the charge; resolves when it is durable. */
 	finish(): Promise<void>;
-	/** The caller left before the end. */
-	left(): Promise<void>;
-	/** What gave the pieces broke: nothing is charged. */
+	/** Called where the caller left before the end. */
+	onCallerLeft(): Promise<void>;
+	/** Called where the source of the pieces failed: nothing is charged. */
 	broke(error: unknown): void;
 }
 
 /**
- * A body whose pieces go out as they come, no faster than the caller reads, and whose last bytes wait for the post.
- * Where the source breaks the connection is reset, so that nobody takes the part for the whole.
+ * A body whose pieces go out as they arrive, no faster than the caller reads. Its last bytes wait for the post. Where
+ * the source fails the connection is reset, so that nobody takes the part for the whole.
  */
 export class PostedStream {
-	readonly #of: PostedStreamOptions;
-	/** Resolves when the answer has ended and settled, whichever way. */
+	readonly #options: PostedStreamOptions;
+	/** Resolves when the answer has ended and settled in any way. */
 	readonly ended: Promise<void>;
 	#end: () => void = () => {};
 	#started = false;
-	/** Wakes a write that waits for a caller that has left. */
+	/** Wakes a write that waits for a caller who has left. */
 	#onLeft: () => void = () => {};
 
 	constructor(of: PostedStreamOptions) {
-		this.#of = of;
+		this.#options = of;
 		this.ended = new Promise((resolve) => {
 			this.#end = resolve;
 		});
 	}
 
-	/** The body. Where nobody ever reads it, the caller's leaving still settles. */
+	/** Returns the body. Where nobody ever reads it, the request still settles when the caller leaves. */
 	readable(): ReadableStream {
-		const { signal } = this.#of;
-		const left = () => {
+		const { signal } = this.#options;
+		const onCallerLeft = () => {
 			this.#onLeft();
 			if (!this.#started) void this.#run(null);
 		};
-		if (signal.aborted) left();
-		else signal.addEventListener("abort", left, { once: true });
+		if (signal.aborted) onCallerLeft();
+		else signal.addEventListener("abort", onCallerLeft, { once: true });
 		return directStream((sink) => this.#run(sink));
 	}
 
 	async #run(sink: DirectSink | null): Promise<void> {
 		if (this.#started) return;
 		this.#started = true;
-		const { pieces, signal } = this.#of;
+		const { pieces, signal } = this.#options;
 		let fault: Error | undefined;
 		try {
 			if (sink !== null) await this.#relay(sink);
 		} catch (error) {
 			fault = error instanceof Error ? error : new Error(String(error));
-			if (!signal.aborted) this.#of.broke(error);
+			if (!signal.aborted) this.#options.broke(error);
 		} finally {
-			if (signal.aborted || sink === null) await this.#of.left().catch(() => {});
+			if (signal.aborted || sink === null) await this.#options.onCallerLeft().catch(() => {});
 			await pieces.return?.()?.catch(() => {});
 			try {
 				sink?.close(fault);
 			} catch {
-				// The caller has left: there is nobody to close towards.
+				// The caller has left, so the sink is closed already.
 			}
 			this.#end();
 		}
 	}
 
 	async #relay(sink: DirectSink): Promise<void> {
-		let held: Uint8Array | undefined;
-		for (let next = await this.#next(); !next.done; next = await this.#next()) {
-			if (held !== undefined) await this.#write(sink, held);
-			const piece = next.value;
+		let tail: Uint8Array | undefined;
+		for (let result = await this.#next(); !result.done; result = await this.#next()) {
+			if (tail !== undefined) await this.#write(sink, tail);
+			const piece = result.value;
 			const end = piece.length - Math.min(HELD_BYTES, Math.ceil(piece.length / 2));
 			if (end > 0) await this.#write(sink, piece.subarray(0, end));
-			held = piece.subarray(end);
+			tail = piece.subarray(end);
 		}
-		await this.#of.finish();
-		if (held !== undefined) await this.#write(sink, held);
+		await this.#options.finish();
+		if (tail !== undefined) await this.#write(sink, tail);
 	}
 
-	/** The next piece; a caller that leaves while it is awaited is no longer waited for. */
+	/** Returns the next piece. Throws where the caller leaves while the piece is awaited. */
 	async #next(): Promise<IteratorResult<Uint8Array>> {
-		this.#of.signal.throwIfAborted();
-		const next = this.#of.pieces.next();
-		const result = await Promise.race([next, this.#leaving()]);
+		this.#options.signal.throwIfAborted();
+		const result = this.#options.pieces.next();
+		const result = await Promise.race([result, this.#leaving()]);
 		if (result === null) {
-			next.catch(() => {});
-			throw this.#of.signal.reason;
+			result.catch(() => {});
+			throw this.#options.signal.reason;
 		}
 		return result;
 	}
 
 	async #write(sink: DirectSink, bytes: Uint8Array): Promise<void> {
-		this.#of.signal.throwIfAborted();
-		const written = sink.write(bytes);
-		// Never waited for: that is no measure of how fast the caller reads.
+		this.#options.signal.throwIfAborted();
+		const write = sink.write(bytes);
+		// The flush is not awaited: it does not measure how fast the caller reads.
 		sink.flush();
-		if (typeof written !== "number") await Promise.race([written, this.#leaving()]);
+		if (typeof write !== "number") await Promise.race([write, this.#leaving()]);
 	}
 
 	#leaving(): Promise<null> {

@@ -4,16 +4,16 @@ import { Deadlines } from "../telemetry/deadlines.ts";
 import type { Connection } from "./connection.ts";
 
 export interface UploadLimits {
-	/** Silence that ends an upload with 408. */
+	/** An upload that pauses for this long ends with 408. */
 	readonly silenceMs: number;
-	/** The whole time that an upload may take. */
+	/** The maximum duration of an upload. */
 	readonly totalMs: number;
 }
 
-/** Bodies up to this size are not counted: there are never many of them in memory. */
+/** Bodies up to this size are not counted, since there are never many of them in memory. */
 const UNCOUNTED_BYTES = 65_536;
 
-/** Counts the bodies that are in memory: a bound for the whole process, of which each tenant has a share. */
+/** Counts the bodies in memory against a limit for the whole process, of which each tenant has a share. */
 export class BodyMemory {
 	readonly #bytes: PartyCapacity;
 
@@ -21,7 +21,7 @@ export class BodyMemory {
 		this.#bytes = new PartyCapacity(limit);
 	}
 
-	/** Bytes of all bodies that are counted now. */
+	/** Bytes of all bodies counted now. */
 	get used(): number {
 		return this.#bytes.used;
 	}
@@ -30,15 +30,15 @@ export class BodyMemory {
 		return this.#bytes.limit;
 	}
 
-	/** The share of one request of the tenant: nothing yet. */
+	/** Creates the share of one request of the tenant, with no bytes yet. */
 	share(tenant: string): BodyShare {
 		return new BodyShare(this.#bytes, tenant);
 	}
 }
 
-function noMemory(why: "full" | "share"): ApiError {
+function noMemory(reason: "full" | "share"): ApiError {
 	const headers = { connection: "close" };
-	if (why === "full")
+	if (reason === "full")
 		return new ApiError("SERVICE_UNAVAILABLE", {
 			message: "Too many large uploads at once; try again shortly",
 			retryAfterSeconds: 1,
@@ -51,7 +51,7 @@ function noMemory(why: "full" | "share"): ApiError {
 	});
 }
 
-/** What one request's body takes of the process's memory: grows as its bytes come, ends with the request. */
+/** The memory that one request's body takes. It grows as bytes arrive, and ends with the request. */
 export class BodyShare {
 	readonly #memory: PartyCapacity;
 	readonly #tenant: string;
@@ -62,11 +62,15 @@ export class BodyShare {
 		this.#tenant = tenant;
 	}
 
-	/** The body has so many bytes now. Throws SERVICE_UNAVAILABLE; RATE_LIMIT_EXCEEDED where the tenant has its share. */
+	/**
+	 * Raises the share to this many bytes.
+	 * @throws ApiError SERVICE_UNAVAILABLE where the process's limit is reached, RATE_LIMIT_EXCEEDED where the tenant's
+	 * share is
+	 */
 	growTo(bytes: number): void {
 		if (bytes <= UNCOUNTED_BYTES || bytes <= this.#bytes) return;
-		const taken = this.#memory.take(this.#tenant, bytes - this.#bytes, this.#bytes);
-		if (taken !== "taken") throw noMemory(taken);
+		const outcome = this.#memory.take(this.#tenant, bytes - this.#bytes, this.#bytes);
+		if (outcome !== "taken") throw noMemory(outcome);
 		this.#bytes = bytes;
 	}
 
@@ -80,7 +84,7 @@ function framingFault(message: string): ApiError {
 	return new ApiError("INVALID_REQUEST", { message, headers: { connection: "close" } });
 }
 
-/** 413 for a body over its route's limit. */
+/** Returns the 413 for a body over its route's limit. */
 export function tooLarge(maxBytes: number): ApiError {
 	return new ApiError("PAYLOAD_TOO_LARGE", {
 		message: `The request body is over this route's limit of ${maxBytes} bytes`,
@@ -89,8 +93,9 @@ export function tooLarge(maxBytes: number): ApiError {
 }
 
 /**
- * The declared length; undefined for a chunked body. Throws 413 before a byte is read, and 400 for a length that comes
- * twice (RFC 9110 8.6) and for trailers, which the runtime refuses once the body is here.
+ * Returns the declared length; undefined for a chunked body.
+ * @throws ApiError 413 before a byte is read; 400 for a repeated length (RFC 9110 8.6), and for trailers, which the
+ * runtime refuses after the body
  */
 function declaredLength(request: Request, maxBytes: number): number | undefined {
 	const text = request.headers.get("content-length");
@@ -104,13 +109,13 @@ function declaredLength(request: Request, maxBytes: number): number | undefined 
 
 const uploads = new Deadlines(1_000);
 
-/** Bodies up to this size are read by the runtime in one go; they have `silenceMs` in all. */
+/** The runtime reads bodies up to this size in one go; they have `silenceMs` in all. */
 const SMALL_BYTES = 16_384;
 
 /**
- * Reads a request body whole. Throws PAYLOAD_TOO_LARGE past `maxBytes`, REQUEST_TIMEOUT (408) where it comes
- * too slowly: after `silenceMs` without a byte (a small body: in all) or after `totalMs`; SERVICE_UNAVAILABLE where
- * all bodies together pass their bound.
+ * Reads a whole request body.
+ * @throws ApiError PAYLOAD_TOO_LARGE past `maxBytes`; REQUEST_TIMEOUT (408) after `silenceMs` without a byte (a small
+ * body: in all) or after `totalMs`; SERVICE_UNAVAILABLE where all bodies together exceed their limit
  */
 export async function readBody(
 	request: Request,
@@ -124,7 +129,7 @@ export async function readBody(
 	if (length !== undefined && length <= SMALL_BYTES) return readSmall(request, limits);
 	const stream = request.body;
 	if (stream === null) return new Uint8Array(0);
-	// Slow uploads are not activity for the runtime: its own time-out must not cut them before ours.
+	// The runtime does not count slow uploads as activity; its own time-out must not end them before ours.
 	connection.suspendIdleTimeout();
 	try {
 		return await readLarge(stream.getReader(), maxBytes, limits, share, length);
@@ -141,7 +146,7 @@ function tooSlow({ silenceMs, totalMs }: UploadLimits): ApiError {
 	});
 }
 
-/** The usual body is here already: a promise, and a place among those whose time is looked at once a second. */
+/** Reads a small body. It has usually arrived already, so its time-out needs only a check once a second. */
 function readSmall(request: Request, limits: UploadLimits): Promise<Uint8Array> {
 	return new Promise((resolve, reject) => {
 		const deadline = uploads.add(limits.silenceMs, () => reject(tooSlow(limits)));
@@ -159,11 +164,13 @@ function readSmall(request: Request, limits: UploadLimits): Promise<Uint8Array> 
 }
 
 interface BodyReader {
-	read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }>;
+	result(): Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }>;
 	cancel(): Promise<void>;
 }
 
-/** `length`: as it was declared; the body is then written to its place as it comes, and is in memory once. */
+/**
+ * Reads a large body. With a declared `length`, bytes are written to their final place, so the body is in memory once.
+ */
 async function readLarge(
 	reader: BodyReader,
 	maxBytes: number,
@@ -172,7 +179,7 @@ async function readLarge(
 	length: number | undefined,
 ): Promise<Uint8Array> {
 	const chunks: Uint8Array[] = [];
-	let whole: Uint8Array | null = null;
+	let buffer: Uint8Array | null = null;
 	let size = 0;
 	let timedOut: (() => void) | undefined;
 	const expired = new Promise<never>((_, reject) => {
@@ -182,23 +189,23 @@ async function readLarge(
 	const total = setTimeout(() => timedOut?.(), limits.totalMs);
 	let silence = setTimeout(() => timedOut?.(), limits.silenceMs);
 	try {
-		let read = await Promise.race([reader.read(), expired]);
-		while (!read.done) {
-			const { value } = read;
+		let result = await Promise.race([reader.result(), expired]);
+		while (!result.done) {
+			const { value } = result;
 			if (value !== undefined) {
 				const end = size + value.byteLength;
 				if (end > maxBytes) throw tooLarge(maxBytes);
 				share.growTo(end);
 				if (length === undefined || value.byteLength === length) chunks.push(value);
 				else {
-					whole ??= new Uint8Array(length);
-					whole.set(value, size);
+					buffer ??= new Uint8Array(length);
+					buffer.set(value, size);
 				}
 				size = end;
 			}
 			clearTimeout(silence);
 			silence = setTimeout(() => timedOut?.(), limits.silenceMs);
-			read = await Promise.race([reader.read(), expired]);
+			result = await Promise.race([reader.result(), expired]);
 		}
 	} catch (error) {
 		void reader.cancel().catch(() => {});
@@ -207,7 +214,7 @@ async function readLarge(
 		clearTimeout(total);
 		clearTimeout(silence);
 	}
-	if (whole !== null) return whole.subarray(0, size);
+	if (buffer !== null) return buffer.subarray(0, size);
 	const only = chunks[0];
 	return chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks, size);
 }

@@ -5,8 +5,8 @@ const pool = Buffer.alloc(16 * POOL_IDS);
 let used = POOL_IDS;
 
 /**
- * A new X-Request-ID: 32 hex characters, the time in front (48 bits of milliseconds, so that ids of one time stand
- * together in an index), then 80 random bits. A caller's own id is never adopted.
+ * Returns a new X-Request-ID: 32 hex characters. The first 48 bits are milliseconds, so that ids of one time are
+ * adjacent in an index; 80 random bits follow. A caller's own id is never adopted.
  */
 export function newRequestId(): string {
 	if (used === POOL_IDS) {

@@ -4,13 +4,10 @@ import type { EndpointCounts, RequestCounts } from "../telemetry/request-counts.
 import type { RequestTrace } from "../telemetry/tracing/port.ts";
 import type { Call } from "./call.ts";
 
-/** The steps of a request's road, as its trace names them. */
+/** The steps of the pipeline, as a request's trace names them. */
 export type Step = "identify" | "receive" | "admit" | "limit" | "hold" | "work" | "post" | "answer";
 
-/**
- * What is told of one request to those who watch the server: the counts of /metrics, the trace, the line in the log.
- * Sees no content: names, numbers and codes alone.
- */
+/** Reports one request to /metrics, the trace and the log. It sees no content, only names, numbers and codes. */
 export class RequestObserver {
 	readonly #call: Call;
 	readonly #all: RequestCounts;
@@ -26,7 +23,7 @@ export class RequestObserver {
 	#usage: PostInput["usage"] = null;
 	#upstream: string | null = null;
 
-	/** `log`: gets one line when the request has ended; null: none. */
+	/** @param log gets one line when the request has ended; null: none */
 	constructor(call: Call, counts: RequestCounts, trace: RequestTrace | null, log: Log | null) {
 		this.#call = call;
 		this.#all = counts;
@@ -35,12 +32,12 @@ export class RequestObserver {
 		this.#log = log;
 	}
 
-	/** The road goes on with this step. */
+	/** Called when the pipeline begins this step. */
 	step(name: Step): void {
 		this.#trace?.step(name);
 	}
 
-	/** `model`: what the request named, as the catalog calls it. */
+	/** @param model the requested model, as the catalog names it */
 	admitted(model: string | null): void {
 		this.#model = model;
 	}
@@ -64,7 +61,7 @@ export class RequestObserver {
 		);
 	}
 
-	/** The head of the answer is there. */
+	/** Called when the answer's status is known. */
 	answered(status: number): void {
 		this.#status = status;
 		this.#firstByteMs = performance.now() - this.#startedAt;
@@ -72,7 +69,7 @@ export class RequestObserver {
 		this.#trace?.step("answer");
 	}
 
-	/** All of the answer was given, or its reader has left. */
+	/** Called when the whole answer was sent, or its reader has left. */
 	ended(): void {
 		const tookMs = performance.now() - this.#startedAt;
 		this.#all.ended(this.#counts, tookMs / 1_000);

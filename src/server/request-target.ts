@@ -1,12 +1,12 @@
 import { ApiError } from "../errors/index.ts";
 
-/** Segments that a path may have: far more than any route, or any id with slashes, has. */
+/** Maximum number of path segments: far more than any route, or any id with slashes, has. */
 const MAX_SEGMENTS = 24;
 
 /**
- * The runtime resolves a request target against the Host header, and `request.url` is the result: dot segments are gone
- * and backslashes are slashes. Its router sees the target as it came. These patterns match every path without an empty
- * segment, and their parameters are the segments as the caller wrote them.
+ * Route patterns that give the request target as it was sent. `request.url` is resolved against the Host header: dot
+ * segments are gone and backslashes are slashes. The runtime's router sees the original target. These patterns match
+ * every path without an empty segment, and their parameters are the segments as the caller wrote them.
  */
 export const TARGET_PATTERNS: readonly string[] = patterns();
 
@@ -20,14 +20,15 @@ function patterns(): string[] {
 	return all;
 }
 
-/** Dot segments (RFC 3986 5.2.4), backslashes and NUL, in what a decoder makes of the path. */
+/** Matches dot segments (RFC 3986 5.2.4), backslashes and NUL in a decoded path. */
 const AMBIGUOUS = /(?:^|\/)\.{1,2}(?:\/|$)|[\\\0]/;
 
 /**
- * Refuses a target that a proxy in front of us could read as another path. No part of it is resolved or repaired
- * (RFC 9112 3.2). Throws INVALID_REQUEST.
+ * Refuses a target that a proxy in front of us could read as another path. No part of it is resolved or repaired (RFC
+ * 9112 3.2).
  *
- * @param segments those of the path, decoded; from the patterns above
+ * @param segments the decoded path segments, from the patterns above
+ * @throws ApiError INVALID_REQUEST
  */
 export function checkTarget(url: string, segments: Readonly<Record<string, string>>): void {
 	let path = "";
@@ -38,12 +39,14 @@ export function checkTarget(url: string, segments: Readonly<Record<string, strin
 	if (url.includes("#")) throw new ApiError("INVALID_REQUEST", { message: "The request target has a '#'; encode it as %23" });
 }
 
-/** Where the Host header is empty or missing, `request.url` is the path alone; our readers expect an absolute URL. */
+/**
+ * Returns the request with an absolute URL. Where the Host header is empty or missing, `request.url` is the path alone.
+ */
 export function withAbsoluteUrl(request: Request): Request {
 	return request.url.startsWith("/") ? new Request(`http://localhost${request.url}`, request) : request;
 }
 
-/** The path of an absolute URL, as it was written. */
+/** Returns the path of an absolute URL, as it was written. */
 export function pathOf(url: string): string {
 	const start = url.indexOf("/", url.indexOf("://") + 3);
 	if (start < 0) return "/";

@@ -7,17 +7,19 @@ import type { Answer } from "./endpoint.ts";
 /** Below this many bytes compression costs more than it saves. */
 const MIN_COMPRESSED_BYTES = 1024;
 
-/** Goes out with its length, which a stream does not have: players show it. Who is answered so has paid for each second. */
+/**
+ * Audio goes out with its length, which a stream does not have: players show it. Its callers have paid for each second.
+ */
 const LENGTH_TOLD = /^audio\//;
 
-/** Shorter texts are no large answers, however many bytes a character has. */
+/** Shorter texts are no large answers, however many bytes a character takes. */
 const MIN_PACED_CHARACTERS = 1_048_576;
 const encoder = new TextEncoder();
 
-/** Media, which is packed already; and players ask for its length. */
+/** Media types that are not compressed: they are compressed already, and players need their length. */
 const PACKED = /^(?:audio|image|video)\//;
 
-/** JSON and events, which browsers never take for anything else. */
+/** Types that browsers never take for anything else: JSON and events. */
 const OWN_TYPES = /^(?:application\/json|text\/event-stream)\b/;
 
 const EXPOSED = [
@@ -71,7 +73,7 @@ export interface RespondSettings {
 	readonly corsOrigins: readonly string[];
 }
 
-/** The headers of docs/api.md, on every answer. */
+/** Returns the headers of docs/api.md that every answer has. */
 export function answerHeaders(requestId: string, call: Call | null, settings: RespondSettings): Record<string, string> {
 	const headers: Record<string, string> = { "X-Request-ID": requestId, "x-service-version": settings.build };
 	if (call === null) return headers;
@@ -95,13 +97,13 @@ export function answerHeaders(requestId: string, call: Call | null, settings: Re
 	return headers;
 }
 
-/** USD with 6 decimals, never more than there is. */
+/** Returns USD with 6 decimals, rounded down. */
 function balanceText(nanoUsd: number): string {
 	const micro = String(Math.floor(Math.max(0, nanoUsd) / 1_000)).padStart(7, "0");
 	return `${micro.slice(0, -6)}.${micro.slice(-6)}`;
 }
 
-/** Adds what a browser of an allowed origin needs; nothing without an Origin header. */
+/** Adds the CORS headers for a browser of an allowed origin; nothing without an Origin header. */
 export function addCors(headers: Record<string, string>, request: Request, settings: RespondSettings): void {
 	const origin = request.headers.get("origin");
 	if (origin === null) return;
@@ -112,28 +114,31 @@ export function addCors(headers: Record<string, string>, request: Request, setti
 	headers["Access-Control-Expose-Headers"] = EXPOSED;
 }
 
-/** The answer to a preflight: 204 without a credential. */
+/** Returns the answer to a preflight: 204 without a credential. */
 export function preflight(request: Request, requestId: string, allow: string, settings: RespondSettings): Response {
 	const headers = answerHeaders(requestId, null, settings);
 	headers.Allow = allow;
 	addCors(headers, request, settings);
 	if (headers["Access-Control-Allow-Origin"] !== undefined) {
 		headers["Access-Control-Allow-Methods"] = allow;
-		const asked = request.headers.get("access-control-request-headers");
-		if (asked !== null) headers["Access-Control-Allow-Headers"] = asked;
+		const requestedHeaders = request.headers.get("access-control-request-headers");
+		if (requestedHeaders !== null) headers["Access-Control-Allow-Headers"] = requestedHeaders;
 		headers["Access-Control-Max-Age"] = "600";
 	}
 	return new Response(null, { status: 204, headers });
 }
 
-/** Longer answers are packed beside the event loop. */
+/** Longer answers are compressed off the event loop. */
 const MAX_PACKED_AT_ONCE = 262_144;
-/** Longer ones are not packed: the runtime copies them first, in one turn. */
+/** Longer answers are not compressed: the runtime would first copy them in one turn. */
 const MAX_PACKED_BYTES = 33_554_432;
 const brotliBeside = promisify(brotliCompress);
 const gzipBeside: (body: string | Uint8Array, options: { level: number }) => Promise<Buffer> = promisify(gzip);
 
-/** A large whole answer, packed as its caller takes it, for `respond`; null: there is nothing to pack ahead. */
+/**
+ * Compresses a large whole answer for `respond`, in a coding that its caller accepts. Returns null where there is
+ * nothing to compress ahead.
+ */
 export function compressAhead(answer: Answer, request: Request): Promise<Answer> | null {
 	const { body } = answer;
 	if (body === null || body instanceof ReadableStream || sizeOf(body) <= MAX_PACKED_AT_ONCE) return null;
@@ -147,7 +152,7 @@ export function compressAhead(answer: Answer, request: Request): Promise<Answer>
 	});
 }
 
-/** null: the answer goes out as it is. */
+/** Returns the coding to compress with; null: the answer is not compressed. */
 function encodingOf({ body, type, headers }: Answer, request: Request): "br" | "gzip" | null {
 	if (body === null || body instanceof ReadableStream) return null;
 	const size = sizeOf(body);
@@ -168,7 +173,7 @@ function brotliOptions(body: string | Uint8Array): BrotliOptions {
 
 /**
  * Builds the Response: headers, and gzip or br for whole answers of a useful size.
- * @param pace what goes out in the place of a whole body; null: the body itself
+ * @param pace returns what is sent in place of a whole body; null: the body itself
  */
 export function respond(
 	answer: Answer,
@@ -178,7 +183,8 @@ export function respond(
 	pace: (bytes: Uint8Array) => ReadableStream | null = () => null,
 ): Response {
 	headers["Content-Type"] = answer.type;
-	// What others made must not be taken for a page or a script (https://fetch.spec.whatwg.org/#x-content-type-options-header).
+	// Content from elsewhere must not be taken for a page or a script
+	// (https://fetch.spec.whatwg.org/#x-content-type-options-header).
 	if (!OWN_TYPES.test(answer.type)) headers["X-Content-Type-Options"] = "nosniff";
 	if (answer.headers) Object.assign(headers, answer.headers);
 	let { body } = answer;
@@ -202,7 +208,7 @@ export function respond(
 	return new Response(body as Uint8Array<ArrayBuffer> | string | ReadableStream | null, { status: answer.status, headers });
 }
 
-/** `br` before `gzip`; null where the caller takes neither (RFC 9110, 12.5.3). */
+/** Returns the accepted coding, `br` before `gzip`; null where the caller accepts neither (RFC 9110, 12.5.3). */
 export function preferredEncoding(accept: string | null): "br" | "gzip" | null {
 	if (accept === null) return null;
 	let gzip = false;

@@ -1,7 +1,10 @@
 import type { Budgets, Caller, Hold, Posted, PostInput, RateState } from "../budgets/port.ts";
 import type { Settlement } from "./endpoint.ts";
 
-/** Ties a hold to its request: first settled wins, the minute's tokens follow, durability is kept for the pipeline. */
+/**
+ * Settles a hold once: the first post or void counts. It also settles the minute's tokens, and keeps the post's
+ * durability for the pipeline.
+ */
 class RequestSettlement implements Settlement {
 	#hold: Hold | null;
 	#durable: Promise<void> | null = null;
@@ -45,14 +48,14 @@ class RequestSettlement implements Settlement {
 	}
 }
 
-/** What a request took of its minute window. */
+/** What a request consumed of its minute window. */
 export interface TakenRate {
 	readonly subject: string;
 	readonly promptTokens: number;
-	readonly taken: RateState;
+	readonly state: RateState;
 }
 
-/** The settlement of one admitted request. `onPost` is told of its post. */
+/** Creates the settlement of one admitted request. `onPost` is called with its post. */
 export function settlementOf(
 	budgets: Budgets,
 	caller: Caller,
@@ -60,6 +63,6 @@ export function settlementOf(
 	hold: Hold,
 	onPost?: (posted: Posted, input: PostInput) => void,
 ): RequestSettlement {
-	const { subject, promptTokens, taken } = rate;
-	return new RequestSettlement(hold, (tokens) => budgets.settleTokens(caller, subject, promptTokens, tokens, taken), onPost);
+	const { subject, promptTokens, state } = rate;
+	return new RequestSettlement(hold, (tokens) => budgets.settleTokens(caller, subject, promptTokens, tokens, state), onPost);
 }

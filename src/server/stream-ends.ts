@@ -1,12 +1,12 @@
-/** Streaming responses and when they end: the listener counts them as running until then. */
+/** When streaming responses end. The listener counts them as running until then. */
 const ENDS = new WeakMap<Response, Promise<unknown>>();
 
-/** Notes when a streaming response will have ended. */
+/** Records the promise that resolves when a streaming response has ended. */
 export function noteStreamEnd(response: Response, ended: Promise<unknown>): void {
 	ENDS.set(response, ended);
 }
 
-/** undefined for an answer that is whole. */
+/** Returns when a streaming response ends; undefined for a whole answer. */
 export function streamEnd(response: Response): Promise<unknown> | undefined {
 	return ENDS.get(response);
 }

@@ -2,28 +2,28 @@ import type { Caller } from "../budgets/port.ts";
 import type { ApiError } from "../errors/index.ts";
 import type { Call } from "./call.ts";
 
-/** A wallet that proved who it is: by a signed message, or by paying for this very request. */
+/** A wallet that proved its identity by a signed message, or by paying for this very request. */
 export interface SignedInWallet {
 	/** `eip155:8453:<lower-case address>` or `solana:<address>`. */
 	readonly identity: string;
-	/** For the answer: PAYMENT-RESPONSE where the wallet paid with this request. */
+	/** Headers for the answer: PAYMENT-RESPONSE where the wallet paid with this request. */
 	readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** How wallets come in, and what those get that have to pay: handed to the pipeline (docs/wallets.md). */
+/** Authenticates wallets, and makes the answers that ask for payment (docs/wallets.md). */
 export interface WalletAuth {
 	/**
-	 * The wallet whose signature the request carries; null where it has no header for it. Throws or rejects with
+	 * Returns the wallet whose signature the request carries; null where it has no header for it. Throws or rejects with
 	 * X402_INVALID_SIGN_IN.
 	 */
 	signedIn(call: Call): SignedInWallet | null | Promise<SignedInWallet | null>;
 	/**
-	 * The wallet that pays for this request with a header of its own, the payment credited; null where it has none.
-	 * Asked on metered routes for requests without any other credential. Throws what a top-up throws.
+	 * Credits the payment that the request carries and returns its wallet; null where there is no payment. Called on
+	 * metered routes for requests without any other credential. Throws what a top-up throws.
 	 */
 	paying(call: Call): SignedInWallet | null | Promise<SignedInWallet | null>;
-	/** What a request without any credential gets on a metered route: the offer to pay; null where nothing is offered. */
+	/** Returns the offer to pay for a metered request without any credential; null where nothing is offered. */
 	offer(call: Call): ApiError | null;
-	/** A wallet's PAYMENT_REQUIRED with what to do about it. */
+	/** Returns a wallet's PAYMENT_REQUIRED with instructions to top up. */
 	topUpNeeded(call: Call, wallet: Caller, error: ApiError): ApiError;
 }

@@ -5,7 +5,7 @@ import { ApiError } from "../../errors/index.ts";
 import { invalidField, invalidRequest } from "../../schema/index.ts";
 import type { Call } from "../../server/call.ts";
 import type { Admission, Input } from "../../server/endpoint.ts";
-import { recordModel } from "../../server/tell-model.ts";
+import { recordModel } from "../../server/record-model.ts";
 import { answerSpeech } from "./answer.ts";
 import type { SpeechDeps } from "./deps.ts";
 import { MAX_INPUT_CHARACTERS, type SpeechBody } from "./schema.ts";

@@ -57,7 +57,7 @@ async function answerPieces(session: SpeechSession): Promise<MeteredAnswer> {
 				await post(session, 200)?.durable;
 				session.spoken();
 			},
-			async left() {
+			async onCallerLeft() {
 				await post(session, CLIENT_LEFT)?.durable;
 			},
 			broke: () => settlement.void(),

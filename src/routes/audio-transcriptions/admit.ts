@@ -10,7 +10,7 @@ import { invalidField } from "../../schema/index.ts";
 import type { Call } from "../../server/call.ts";
 import { CLIENT_LEFT, CLIENT_LEFT_ANSWER } from "../../server/client-left.ts";
 import type { Admission, Input, MeteredAnswer, Settlement } from "../../server/endpoint.ts";
-import { recordModel } from "../../server/tell-model.ts";
+import { recordModel } from "../../server/record-model.ts";
 import type { AudioUpstreams } from "../../upstreams/audio/port.ts";
 import { type AudioContainer, audioContainer, CONTAINER_TYPES } from "../../wire/index.ts";
 import type { TranscriptFormat, TranscriptionBody } from "./schema.ts";

@@ -12,7 +12,7 @@ import {
 	ForwardedMembersSchema,
 } from "../../completions/index.ts";
 import { type Endpoint, metered } from "../../server/endpoint.ts";
-import { reportIgnored } from "../../server/tell-ignored.ts";
+import { reportIgnored } from "../../server/report-ignored.ts";
 import { ChatCompletionSchema, ChatEventSchema } from "./answer-schema.ts";
 import { ChunkWriter } from "./chunk-writer.ts";
 import { asFunctionCall } from "./older-functions.ts";

@@ -16,7 +16,7 @@ import type { Issue } from "../../errors/index.ts";
 import { invalidField } from "../../schema/index.ts";
 import type { Call } from "../../server/call.ts";
 import { type Admission, type Endpoint, type Input, metered } from "../../server/endpoint.ts";
-import { reportIgnored } from "../../server/tell-ignored.ts";
+import { reportIgnored } from "../../server/report-ignored.ts";
 import type { LongStrings } from "../../wire/index.ts";
 import {
 	type CompletionsBody,

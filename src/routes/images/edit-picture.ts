@@ -8,7 +8,7 @@ import { ApiError } from "../../errors/index.ts";
 import { invalidField } from "../../schema/index.ts";
 import type { Call } from "../../server/call.ts";
 import type { Admission, Answer } from "../../server/endpoint.ts";
-import { recordModel } from "../../server/tell-model.ts";
+import { recordModel } from "../../server/record-model.ts";
 import { checkPrompt } from "./check-prompt.ts";
 import { type ChosenTiers, finishOptions, resolvedRatio } from "./choices.ts";
 import type { ImageDeps } from "./deps.ts";

@@ -7,7 +7,7 @@ import type { FinishOptions, Picture } from "../../engines/images/port.ts";
 import { ApiError } from "../../errors/index.ts";
 import type { Call } from "../../server/call.ts";
 import type { Admission, Answer } from "../../server/endpoint.ts";
-import { recordModel } from "../../server/tell-model.ts";
+import { recordModel } from "../../server/record-model.ts";
 import { checkPrompt } from "./check-prompt.ts";
 import type { ImageDeps } from "./deps.ts";
 import { finished } from "./finish.ts";

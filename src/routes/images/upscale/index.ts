@@ -12,7 +12,7 @@ import { invalidField } from "../../../schema/index.ts";
 import { binaryAnswer } from "../../../server/binary-answer.ts";
 import type { Call } from "../../../server/call.ts";
 import { type Admission, type Endpoint, type Input, metered } from "../../../server/endpoint.ts";
-import { recordModel } from "../../../server/tell-model.ts";
+import { recordModel } from "../../../server/record-model.ts";
 import type { ImageDeps } from "../deps.ts";
 import { bareAnswer } from "../edit-picture.ts";
 import { finished } from "../finish.ts";

@@ -1,7 +1,9 @@
 import { headerText } from "../wire/index.ts";
 import type { Call } from "./call.ts";
 
-/** Headers that name the model that answers, and tell of its end where it has one (`Catalog.deprecationHeaders`). */
+/**
+ * Sets the headers that name the answering model, and its deprecation where it has one (`Catalog.deprecationHeaders`).
+ */
 export function recordModel(
 	call: Call,
 	{ id, name }: { readonly id: string; readonly name: string },

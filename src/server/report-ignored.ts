@@ -1,0 +1,15 @@
+import { headerText } from "../wire/index.ts";
+import type { Call } from "./call.ts";
+
+/** Names at most this many ignored parts; the rest is only counted. */
+const MAX_NAMES = 20;
+/** Bounds the header, since the caller chooses the names in it. */
+const MAX_CHARS = 1_000;
+
+/** Sets a header that names the ignored parts of a request, like `tools[3] (image_generation)`. */
+export function reportIgnored(call: Call, ignored: readonly string[]): void {
+	if (ignored.length === 0) return;
+	const names = ignored.slice(0, MAX_NAMES);
+	if (ignored.length > names.length) names.push(`and ${ignored.length - names.length} more`);
+	call.headers["x-service-ignored"] = headerText(names.join(", ").slice(0, MAX_CHARS));
+}
