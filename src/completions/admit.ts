@@ -21,9 +21,9 @@ import { Receipt } from "./sealed/receipts.ts";
 import type { ChatSession } from "./session.ts";
 import { thinkingPlan } from "./thinking.ts";
 
-/** Bound of the tokens that a second request adds to the prompt, where the first answer missed its format. */
+/** Maximum number of tokens that a second request adds to the prompt, where the first answer missed its format. */
 const COMPLAINT_TOKENS = 3_000;
-/** Stands for a context length that nobody has told us: large enough never to bound anything. */
+/** Used where the context length is unknown: large enough never to be a limit. */
 const UNKNOWN_CONTEXT = 1_000_000_000;
 
 /**
@@ -70,7 +70,7 @@ class ChatAdmission implements Admission {
 		const { caller } = this.#call;
 		if (caller === null) throw new ApiError("AUTHENTICATION_FAILED");
 		const { input, model } = this.#checked;
-		// The receipt is made from the body as it came: reading its files overwrites it.
+		// The receipt hashes the body as received: reading its files overwrites it.
 		if (this.#form.takesSealed === true && model.capabilities.supportsTeeAttestation)
 			this.#receipt = await Receipt.of(this.#deps.receipts, caller.account.id, model, input);
 		await this.#prepare(caller, context);
@@ -89,7 +89,10 @@ class ChatAdmission implements Admission {
 		return answerStreamed(session, this.#deps.upstreams, settlement, config.stream, this.#form);
 	}
 
-	/** Reads files and pages and searches the web where the request asks for it, and plans the prompt again with the results. */
+	/**
+	 * Reads files and pages and searches the web where the request needs it, then plans the prompt again with the
+	 * results.
+	 */
 	async #prepare(caller: Caller, context: HoldContext): Promise<void> {
 		const { input, model, contents, options, config } = this.#checked;
 		const wanted = preparationSettings(contents, options);
@@ -101,7 +104,7 @@ class ChatAdmission implements Admission {
 			input,
 			members,
 			size,
-			wanted,
+			settings: wanted,
 			model,
 			prices,
 			caller,
@@ -112,7 +115,10 @@ class ChatAdmission implements Admission {
 		this.#plan = planPrompt(this.#checked, this.#prepared.input, { ...contents, files: [], fileDataBytes: 0 });
 	}
 
-	/** Returns the worst case that is held. @throws {ApiError} TOO_MANY_TOKENS where the counted prompt passes the context */
+	/**
+	 * Returns the worst case to hold.
+	 * @throws {ApiError} TOO_MANY_TOKENS where the counted prompt exceeds the context
+	 */
 	async #ceilingRequest(): Promise<CeilingRequest> {
 		const { input, model, sealed, format } = this.#checked;
 		const { size, overheadTokens, text } = this.#plan;
@@ -135,7 +141,7 @@ class ChatAdmission implements Admission {
 		};
 	}
 
-	/** What is held beside the tokens, in nano-USD; undefined for plain chat. */
+	/** Returns what is held beside the tokens, in nano-USD; undefined for plain chat. */
 	#fixedNano(): ReturnType<typeof linesNano> | undefined {
 		const sources = this.#sources;
 		if (this.#prepared === null && sources === undefined) return undefined;
@@ -145,7 +151,10 @@ class ChatAdmission implements Admission {
 		]);
 	}
 
-	/** Output tokens a choice may have: the ceiling's where tokens are priced, else what caller and model allow. */
+	/**
+	 * Returns the maximum of output tokens of a choice: the ceiling's where tokens are priced, else what caller and model
+	 * allow.
+	 */
 	#maxTokens({ heldNano }: Settlement): number | null {
 		const { input, model } = this.#checked;
 		const isPriced = heldNano > (this.#fixedNano() ?? 0);
@@ -231,7 +240,7 @@ class ChatAdmission implements Admission {
 	}
 }
 
-/** Runs the work at the first call, and returns its result at each. */
+/** Returns a function that runs the work at the first call, and returns its result at each. */
 function once<T>(work: () => Promise<T>): () => Promise<T> {
 	let result: Promise<T> | undefined;
 	return () => {
@@ -241,8 +250,8 @@ function once<T>(work: () => Promise<T>): () => Promise<T> {
 }
 
 /**
- * Rates that cover a request and a second one, whose prompt is the first's with the first's answer behind it: each
- * token of the prompt is read twice, each of the output is written twice and read once.
+ * Returns rates that cover a request and its repetition, whose prompt is the first prompt and answer together. Each
+ * prompt token is read twice; each output token is written twice and read once.
  */
 function ratesOfTwo({ input, output }: ReturnType<typeof highestRates>): Pick<CeilingRequest, "inputPrice" | "outputPrice"> {
 	type Price = CeilingRequest["inputPrice"];

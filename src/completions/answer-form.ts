@@ -4,36 +4,39 @@ import type { ChatEvent } from "../upstreams/chat/event-frame.ts";
 import type { WholeAnswer } from "../upstreams/chat/port.ts";
 import type { ChatSession } from "./session.ts";
 
-/** What an answer has cost: known when it is posted, before its last byte goes out. */
+/** The cost of an answer, known when it is posted, before its last byte goes out. */
 export interface PostedCharge {
 	readonly posted: Posted;
 	readonly usage: TokenUsage;
 }
 
-/** How a route tells what a model says: all that differs between the routes of this road. */
+/** How a route presents a model's answer. It is all that differs between the conversation routes. */
 export interface AnswerForm {
 	/**
-	 * Reads a whole answer before it is charged, and throws INFERENCE_FAILED where it cannot be passed on. What it
-	 * returns makes the body once the price is known.
+	 * Reads a whole answer before it is charged. The returned function builds the body once the price is known.
+	 * @throws ApiError INFERENCE_FAILED where the answer cannot be passed on
 	 */
 	whole(session: ChatSession, answer: WholeAnswer): Promise<(paid: PostedCharge) => string | Uint8Array>;
 	stream(session: ChatSession): StreamForm;
-	/** True: the request is one of `/completions`, a bare text to go on with. */
+	/** True: the request is for `/completions`, a bare text to continue. */
 	readonly isText?: boolean;
-	/** True: it brings sealed text as it came, and its bytes are those that a signature is of. */
+	/** True: the route passes sealed text on unchanged; a signature covers those bytes. */
 	readonly takesSealed?: boolean;
 }
 
 /** One stream of server-sent events, as text. */
 export interface StreamForm {
-	/** Sent after silence. */
+	/** The text sent after a silence, to keep the connection open. */
 	readonly ping: string;
-	/** One event of the upstream; empty where it brings nothing for the caller. */
+	/** Returns the text of an upstream event; empty where the event has nothing for the caller. */
 	event(event: ChatEvent): string;
-	/** Ends choices that passed their ceiling. */
+	/** Returns the events that end choices past their ceiling. */
 	cut(): string;
-	/** The last events of a complete stream. `told` is the upstream's own usage object; null where tokens were counted. */
-	end(paid: PostedCharge, told: Readonly<Record<string, unknown>> | null): string;
-	/** The last event of a stream that broke. */
+	/**
+	 * Returns the last events of a complete stream.
+	 * @param reportedUsage the upstream's own usage object; null where tokens were counted
+	 */
+	end(paid: PostedCharge, reportedUsage: Readonly<Record<string, unknown>> | null): string;
+	/** Returns the last event of a stream that failed. */
 	failed(error: ApiError): string;
 }

@@ -1,4 +1,4 @@
-/** What the answers of all conversations have in common, for the API document. */
+/** The schemas that the answers of all conversations share, for the API document. */
 
 import Type from "typebox";
 import { named } from "../schema/named-schema.ts";

@@ -15,20 +15,20 @@ import { type ChatSession, completionId } from "./session.ts";
 import { ThinkingStream } from "./thinking.ts";
 
 export interface StreamTimes {
-	/** Silence after which a comment line keeps the connection open. */
+	/** Silence after which a comment line is sent to keep the connection open. */
 	readonly pingMs: number;
-	/** Waiting after which the 200 goes out, whatever the upstream does. */
+	/** Time after which the 200 goes out, whatever the upstream does. */
 	readonly earlyHeadersMs: number;
 }
 
-/** Past this share of the ceiling a stream is ended (docs/money.md). */
+/** A stream is ended past this share of the ceiling (docs/money.md). */
 const CEILING_SLACK = 1.1;
-/** The least share of the ceiling between two counts of one output. */
+/** Minimum distance between two counts of one output, as a share of the ceiling. */
 const COUNTING_STEP = 0.05;
 
 /**
- * Answers as server-sent events. Until the first event, or a time limit, a failure is still a normal error;
- * after it the stream goes on, and ends with the events of a proper end, or with an error event and without them.
+ * Answers as server-sent events. Until the first event, or a time limit, a failure is still a normal error. After it
+ * the stream ends with the events of a proper end, or with an error event instead.
  */
 export async function answerStreamed(
 	session: ChatSession,
@@ -67,16 +67,16 @@ class StreamRun {
 	readonly #output: ReceivedOutput;
 	readonly #form: StreamForm;
 	readonly #thinking: ThinkingStream | null;
-	/** Output tokens of all choices past which the stream is ended. */
+	/** The stream is ended past this number of output tokens of all choices. */
 	readonly #ceiling: number;
-	/** The cheap measure of the output past which its tokens are counted. */
+	/** Tokens are counted when the cheap estimate of the output exceeds this. */
 	#countPast: number;
-	/** It was ended at its ceiling. */
+	/** True where the stream was ended at its ceiling. */
 	#isCut = false;
 	#usage: Record<string, unknown> | null = null;
 	#started = false;
 	#lastWriteMs = 0;
-	/** Wakes whoever waits for a caller that has left. */
+	/** Wakes a write that waits for a caller who has left. */
 	#onLeft: () => void = () => {};
 	readonly ended: Promise<void>;
 	#end: () => void = () => {};
@@ -96,7 +96,7 @@ class StreamRun {
 		});
 	}
 
-	/** Waits for the first event, or until the 200 must go out. Throws what a normal error answer is made of. */
+	/** Waits for the first event, or until the 200 must go out. Throws the failure that a normal error answer reports. */
 	async begin(): Promise<"go" | "left"> {
 		let timer: ReturnType<typeof setTimeout> | undefined;
 		const commit = new Promise<void>((resolve) => {
@@ -111,7 +111,7 @@ class StreamRun {
 		});
 		let failure: unknown;
 		try {
-			// A caller that leaves ends the stream too.
+			// The stream also ends when the caller leaves.
 			await Promise.race([this.#stream.opened, commit]);
 		} catch (error) {
 			failure = error;
@@ -125,7 +125,7 @@ class StreamRun {
 		throw failure ?? new ApiError("UNKNOWN_ERROR", { message: "The caller left before the request was sent on" });
 	}
 
-	/** The body. Where nobody ever reads it, the caller's leaving still settles. */
+	/** Returns the body. Where nobody ever reads it, the request still settles when the caller leaves. */
 	readable(): ReadableStream {
 		const { signal } = this.#session.call;
 		const left = () => {
@@ -152,7 +152,7 @@ class StreamRun {
 			try {
 				sink.close();
 			} catch {
-				// The caller has left: there is nobody to close towards.
+				// The caller has left, so the sink is closed already.
 			}
 			this.#end();
 		}
@@ -164,14 +164,17 @@ class StreamRun {
 		await this.#finish(sink);
 	}
 
-	/** Writes what events bring, up to the one that passes the ceiling. A promise where there is something to wait for. */
+	/**
+	 * Writes the content of events, up to the one that passes the ceiling. Returns a promise where there is something to
+	 * wait for.
+	 */
 	#pass(sink: DirectSink, events: readonly ChatEvent[]): Promise<unknown> | null {
 		let text = "";
 		let index = 0;
 		for (const event of events) {
-			if (this.#take(event)) {
+			if (this.#receive(event)) {
 				if (this.#output.tokensAtLeast > this.#countPast) return this.#passCounted(sink, text, events.slice(index));
-				text += this.#told(event);
+				text += this.#textOf(event);
 			}
 			index++;
 		}
@@ -179,11 +182,11 @@ class StreamRun {
 	}
 
 	/**
-	 * The cheap measure says that the first of these events, which is taken in, passes the ceiling: of servers that send
-	 * a character a chunk, and of long runs of one character, it says so too early.
+	 * Counts the output, because the cheap estimate says that the first of these events passes the ceiling. The estimate
+	 * is too high for servers that send a character a chunk, and for long runs of one character.
 	 */
-	async #passCounted(sink: DirectSink, before: string, events: readonly ChatEvent[]): Promise<void> {
-		if (before !== "") await this.#write(sink, before);
+	async #passCounted(sink: DirectSink, precedingText: string, events: readonly ChatEvent[]): Promise<void> {
+		if (precedingText !== "") await this.#write(sink, precedingText);
 		const tokens = await this.#session.meter.answerTokens(this.#output);
 		if (tokens > this.#ceiling) {
 			this.#isCut = true;
@@ -192,21 +195,21 @@ class StreamRun {
 		}
 		this.#countPast = this.#output.tokensAtLeast + Math.max(this.#ceiling - tokens, this.#ceiling * COUNTING_STEP);
 		const [first, ...rest] = events;
-		const told = first === undefined ? "" : this.#told(first);
-		if (told !== "") await this.#write(sink, told);
+		const text = first === undefined ? "" : this.#textOf(first);
+		if (text !== "") await this.#write(sink, text);
 		await this.#pass(sink, rest);
 	}
 
-	#told(event: ChatEvent): string {
+	#textOf(event: ChatEvent): string {
 		return this.#form.event(this.#thinking === null ? event : this.#thinking.event(event));
 	}
 
-	/** Takes an event in; false where it has nothing for the caller. */
-	#take(event: ChatEvent): boolean {
+	/** Adds an event to the output; returns false where it has nothing for the caller. */
+	#receive(event: ChatEvent): boolean {
 		if (event.frame !== null) this.#output.addPiece(event.piece);
 		else {
 			const { choices, usage, id } = event.body;
-			this.#session.receipt?.named(completionId(id, this.#session.call.requestId), id);
+			this.#session.receipt?.setIds(completionId(id, this.#session.call.requestId), id);
 			if (typeof usage === "object" && usage !== null) {
 				this.#usage = usage as Record<string, unknown>;
 				if (Array.isArray(choices) && choices.length === 0) return false;
@@ -216,25 +219,25 @@ class StreamRun {
 		return true;
 	}
 
-	/** What the upstream told, under whatever name. */
-	get #toldUsage(): TokenUsage | null {
+	/** The usage that the upstream reported, under whatever name. */
+	get #reportedUsage(): TokenUsage | null {
 		return (this.#usage === null ? null : tokenUsageOf(this.#usage)) ?? this.#stream.usage;
 	}
 
-	/** A proper end: post, and only then the last events. */
+	/** Ends a complete stream: posts, and only then writes the last events. */
 	async #finish(sink: DirectSink): Promise<void> {
 		const { meter } = this.#session;
-		meter.usage = this.#toldUsage;
+		meter.usage = this.#reportedUsage;
 		const posted = await meter.post(this.#output, 200, this.#isCut ? { partial: true, atMost: this.#ceiling } : {});
 		if (posted === null || meter.usage === null) return;
 		await posted.durable;
-		const told = meter.usage.counted || meter.isSum || this.#isCut ? null : (this.#usage ?? {});
-		const written = this.#write(sink, this.#form.end({ posted, usage: meter.usage }, told));
+		const reported = meter.usage.counted || meter.isSum || this.#isCut ? null : (this.#usage ?? {});
+		const write = this.#write(sink, this.#form.end({ posted, usage: meter.usage }, reported));
 		this.#session.receipt?.end(this.#stream.upstream);
-		await written;
+		await write;
 	}
 
-	/** The stream broke: the caller left, or the upstream failed. */
+	/** Ends a stream that failed: the caller left, or the upstream failed. */
 	async #broken(sink: DirectSink, thrown: unknown): Promise<void> {
 		if (this.#session.call.signal.aborted) {
 			await this.#postLeft();
@@ -244,14 +247,14 @@ class StreamRun {
 		this.#stream.cancel();
 		if (!this.#output.isEmpty) {
 			const { meter } = this.#session;
-			meter.usage = this.#toldUsage;
+			meter.usage = this.#reportedUsage;
 			const posted = await meter.post(this.#output, error.status, { partial: true });
 			await posted?.durable;
 		} else await this.#session.meter.postBefore(error.status)?.durable;
 		await this.#write(sink, this.#form.failed(error));
 	}
 
-	/** Nobody will read the answer: stop the upstream, post what it did. */
+	/** Stops the upstream where nobody will read the answer, and posts what was done. */
 	async #abandon(): Promise<void> {
 		this.#started = true;
 		this.#stream.cancel();
@@ -263,29 +266,35 @@ class StreamRun {
 		}
 	}
 
-	/** Prompt and output received so far, where the upstream was sent the request. */
+	/**
+	 * Posts the prompt and the output received so far, if the request was sent to an upstream. Returns false where it was
+	 * not.
+	 */
 	async #postLeft(): Promise<boolean> {
 		const { meter } = this.#session;
 		this.#stream.cancel();
 		if (meter.sentTo === null) return false;
-		meter.usage = this.#toldUsage;
+		meter.usage = this.#reportedUsage;
 		const posted = await meter.post(this.#output, CLIENT_LEFT, { partial: true });
 		await posted?.durable;
 		return posted !== null;
 	}
 
-	/** Writes at once; a promise where the caller reads too slowly, until it has caught up or left. */
+	/**
+	 * Writes at once. Where the caller reads too slowly it returns a promise that resolves when the caller has caught up
+	 * or left.
+	 */
 	#write(sink: DirectSink, text: string): Promise<unknown> | null {
 		if (this.#session.call.signal.aborted) throw new ApiError("UNKNOWN_ERROR", { message: "The caller has left" });
-		const written = sink.write(text);
+		const write = sink.write(text);
 		sink.flush();
 		this.#session.receipt?.wrote(text);
 		this.#lastWriteMs = performance.now();
-		if (typeof written === "number") return null;
+		if (typeof write === "number") return null;
 		const left = new Promise<void>((resolve) => {
 			this.#onLeft = resolve;
 		});
-		return Promise.race([written, left]);
+		return Promise.race([write, left]);
 	}
 
 	#pings(sink: DirectSink): { stop(): void } {

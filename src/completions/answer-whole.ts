@@ -11,7 +11,7 @@ import { type ChatSession, completionId } from "./session.ts";
 import { withThinkingApart } from "./thinking.ts";
 import { wholeBody } from "./whole-body.ts";
 
-/** Runs a whole answer: forward, read it in the route's form, post by usage, answer. */
+/** Answers a request without streaming: forwards it, reads the answer in the route's form, posts by usage, answers. */
 export async function answerWhole(session: ChatSession, upstreams: ChatUpstreams, form: AnswerForm): Promise<MeteredAnswer> {
 	const { call, meter } = session;
 	const output = new ReceivedOutput();
@@ -32,21 +32,22 @@ export async function answerWhole(session: ChatSession, upstreams: ChatUpstreams
 	}
 	if (answer.retries > 0) call.headers["x-retry-count"] = String(answer.retries);
 	call.headers["x-service-model-router"] = answer.upstream;
-	// Before anything is charged: an answer that cannot be passed on is a failed request.
-	const told = session.thinking === null || session.format !== null ? answer : await withThinkingApart(answer, session.thinking);
-	const bodyOf = await form.whole(session, told);
+	// The answer is read before anything is charged: one that cannot be passed on is a failed request.
+	const separated =
+		session.thinking === null || session.format !== null ? answer : await withThinkingApart(answer, session.thinking);
+	const bodyOf = await form.whole(session, separated);
 	output.add((answer.usage === null ? await wholeBody(answer) : answer.body).choices);
 	meter.usage = answer.usage;
 	const posted = await meter.post(output, call.signal.aborted ? CLIENT_LEFT : 200);
 	const { usage } = meter;
 	if (posted === null || usage === null)
 		throw new ApiError("UNKNOWN_ERROR", { cause: new Error("a chat answer was settled twice") });
-	const written = bodyOf({ posted, usage });
-	const body = typeof written === "string" || told.long.isEmpty ? written : await inTurns(told.long.whole(written));
+	const write = bodyOf({ posted, usage });
+	const body = typeof write === "string" || separated.long.isEmpty ? write : await inTurns(separated.long.whole(write));
 	const { receipt } = session;
 	if (receipt !== null) {
 		const { id } = answer.body;
-		receipt.named(completionId(id, call.requestId), id);
+		receipt.setIds(completionId(id, call.requestId), id);
 		await receipt.wroteWhole(body);
 		receipt.end(answer.upstream);
 	}

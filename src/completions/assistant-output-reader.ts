@@ -10,36 +10,36 @@ import { membersOf, wholeBody } from "./whole-body.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Characters of an answer that is kept whole; an endless one must not fill the memory. */
+/** Maximum number of characters of an answer held in memory; an endless one must not fill it. */
 const MAX_LENGTH = 16 * 1_048_576;
 
-/** Calls of one answer: no model makes more. */
+/** Maximum number of calls in one answer: no model makes more. */
 const MAX_CALLS = 2_048;
-/** Thoughts, texts, refusals and calls that follow each other: an honest answer has some for each call. */
+/** Maximum number of segments (thoughts, texts, refusals, calls); a real answer has some for each call. */
 const MAX_SEGMENTS = 8_192;
-/** Sources of an answer, and pieces that a provider wants back with a thought. */
+/** Maximum number of an answer's sources, and of the pieces that a provider needs back with a thought. */
 const MAX_CITATIONS = 10_000;
 const MAX_DETAILS = 10_000;
 
-/** Where the piece of a frame belongs: a kind of segment, or the call that its event names. */
+/** Where the text of a frame belongs: a kind of segment, or the call that its event names. */
 type Place = Exclude<SegmentKind, "call"> | { readonly index: number };
 
-/** A call whose fragments come. */
+/** A call whose fragments are still arriving. */
 interface CallUnderWay {
 	readonly segment: Segment;
 	readonly identity: CallIdentity;
 }
 
 /**
- * Reads the events of a chat stream, or a whole chat message, as segments one after the other. Fragments of calls
- * that come mixed are put in order: a call is told when the one before it is whole.
+ * Reads the events of a chat stream, or a whole chat message, as segments one after the other. Interleaved fragments of
+ * calls are put in order: a call is reported when the one before it is complete.
  */
 export class AssistantOutputReader {
-	/** All that were opened. */
+	/** All segments opened so far. */
 	readonly segments: Segment[] = [];
-	/** Why it ended, in OpenAI's words. */
+	/** OpenAI's name for why the answer ended. */
 	finishReason: string | null = null;
-	/** Which stop sequence ended it, where the upstream says. */
+	/** The stop sequence that ended it, if the upstream reports it. */
 	stopReason: string | null = null;
 	readonly #listener: AssistantOutputListener;
 	readonly #callIds: (number: number) => string;
@@ -50,9 +50,9 @@ export class AssistantOutputReader {
 	/** Calls that began while another was open, in order. */
 	#waiting: CallUnderWay[] = [];
 	#callCount = 0;
-	/** Characters of all segments. */
+	/** Number of characters in all segments. */
 	#length = 0;
-	/** The provider's pieces of a thought that is not told yet; those with an index also by type and index. */
+	/** The provider's pieces of a thought not reported yet. Those with an index are also found by type and index. */
 	#details: Record<string, unknown>[] = [];
 	readonly #detailsByPlace = new Map<string, Record<string, unknown>>();
 	#detailCount = 0;
@@ -65,7 +65,10 @@ export class AssistantOutputReader {
 		this.#callIds = callIds;
 	}
 
-	/** The segments of a whole answer's first choice. Throws INFERENCE_FAILED where it has none, or cannot be read. */
+	/**
+	 * Reads the segments of a whole answer's first choice.
+	 * @throws ApiError INFERENCE_FAILED where it has none, or cannot be read
+	 */
 	static async answer(answer: WholeAnswer, callIds: (number: number) => string): Promise<AssistantOutputReader> {
 		await membersOf(answer);
 		const body = await wholeBody(answer);
@@ -73,7 +76,7 @@ export class AssistantOutputReader {
 		return AssistantOutputReader.whole(body, callIds);
 	}
 
-	/** The same of its parsed body. */
+	/** Reads the segments of a whole answer's parsed body. */
 	static whole(body: Fields, callIds: (number: number) => string): AssistantOutputReader {
 		const reader = new AssistantOutputReader(NO_LISTENER, callIds);
 		const choice = firstChoice(body);
@@ -82,7 +85,7 @@ export class AssistantOutputReader {
 		return reader;
 	}
 
-	/** What an event brings, told. */
+	/** Adds an event, and returns what the listener makes of it. */
 	take(event: ChatEvent): string {
 		const { frame } = event;
 		if (frame === null) {
@@ -95,18 +98,18 @@ export class AssistantOutputReader {
 		return call === null ? "" : this.#fragment(call, event.piece);
 	}
 
-	/** Ends what is open. */
+	/** Ends the open segment and the waiting calls. */
 	end(): string {
-		let told = "";
+		let output = "";
 		const isWhole = this.finishReason !== "length";
 		if (this.#open !== null && !isWhole) this.#open.isWhole = false;
 		for (const { segment } of this.#waiting) if (!isWhole) segment.isWhole = segment.isCallable;
-		told += this.#thoughtOfDetails();
-		told += this.#flushCalls();
-		return told + this.#close();
+		output += this.#thoughtOfDetails();
+		output += this.#flushCalls();
+		return output + this.#close();
 	}
 
-	/** Nothing more comes, and what is open stays without its end. */
+	/** Stops reading; the open segment stays incomplete. */
 	breakOff(): void {
 		if (this.#open !== null) this.#open.isWhole = false;
 	}
@@ -117,55 +120,55 @@ export class AssistantOutputReader {
 		return place;
 	}
 
-	#choice(choice: Fields, said: Fields, isWhole: boolean): string {
-		let told = "";
-		this.#keepDetails(said);
-		const thought = said.reasoning_content ?? said.reasoning ?? outputTexts(said).reasoning_content;
-		if (typeof thought === "string") told += this.#piece("thought", thought);
-		told += this.#text(said, choice);
-		if (typeof said.refusal === "string") told += this.#piece("refusal", said.refusal);
-		for (const call of callsIn(said)) if (isRecord(call)) told += this.#calling(call, isWhole);
+	#choice(choice: Fields, message: Fields, isWhole: boolean): string {
+		let output = "";
+		this.#keepDetails(message);
+		const thought = message.reasoning_content ?? message.reasoning ?? outputTexts(message).reasoning_content;
+		if (typeof thought === "string") output += this.#piece("thought", thought);
+		output += this.#text(message, choice);
+		if (typeof message.refusal === "string") output += this.#piece("refusal", message.refusal);
+		for (const call of callsIn(message)) if (isRecord(call)) output += this.#calling(call, isWhole);
 		if (typeof choice.stop_reason === "string") this.stopReason = choice.stop_reason;
-		if (!isFinishReason(choice.finish_reason)) return told;
+		if (!isFinishReason(choice.finish_reason)) return output;
 		this.finishReason = finishReasonOf(choice.finish_reason);
-		return told + this.end();
+		return output + this.end();
 	}
 
-	#text(said: Fields, choice: Fields): string {
-		const content = outputTexts(said).content ?? said.content;
+	#text(message: Fields, choice: Fields): string {
+		const content = outputTexts(message).content ?? message.content;
 		const logprobs = isRecord(choice.logprobs) ? logprobsOf(choice.logprobs.content) : [];
-		let told = "";
-		if (typeof content === "string") told += this.#piece("text", content, logprobs);
-		const citations = Array.isArray(said.annotations) ? (said.annotations as unknown[]).flatMap(citationOf) : [];
-		if (this.#open?.kind !== "text") return told;
+		let output = "";
+		if (typeof content === "string") output += this.#piece("text", content, logprobs);
+		const citations = Array.isArray(message.annotations) ? (message.annotations as unknown[]).flatMap(citationOf) : [];
+		if (this.#open?.kind !== "text") return output;
 		this.#citationCount += citations.length;
 		if (this.#citationCount > MAX_CITATIONS) throw endless(`more than ${MAX_CITATIONS} sources`);
 		for (const citation of citations) this.#open.citations.push(citation);
-		return told;
+		return output;
 	}
 
 	#piece(kind: Exclude<SegmentKind, "call">, text: string, logprobs: readonly unknown[] = []): string {
 		if (text === "") return "";
-		let told = "";
+		let output = "";
 		if (this.#open?.kind !== kind) {
-			told = this.#flushCalls();
-			told += this.#begin(new Segment(kind));
+			output = this.#flushCalls();
+			output += this.#begin(new Segment(kind));
 		}
-		return told + this.#told(text, logprobs);
+		return output + this.#report(text, logprobs);
 	}
 
-	/** A fragment of a call, or a whole one. */
+	/** Adds a fragment of a call, or a whole call. */
 	#calling(call: Fields, isWhole: boolean): string {
-		const called = isRecord(call.function) ? call.function : {};
+		const definition = isRecord(call.function) ? call.function : {};
 		const index = typeof call.index === "number" ? call.index : null;
-		const known = isWhole ? null : index === null ? this.#lastCall : (this.#calls.get(index) ?? null);
-		const isNew = known === null || known.identity.isOther(call.id, called.name, () => known.segment.isCallable);
-		const underWay = isNew ? this.#newCall(call.id, called.name, index) : known;
-		let told = "";
-		if (!isNew) underWay.identity.learn(call.id, called.name);
-		else if (this.#open?.kind !== "call" || this.#open.isCallable || isWhole) told = this.#reportNext(underWay);
+		const current = isWhole ? null : index === null ? this.#lastCall : (this.#calls.get(index) ?? null);
+		const isNew = current === null || current.identity.isOther(call.id, definition.name, () => current.segment.isCallable);
+		const underWay = isNew ? this.#newCall(call.id, definition.name, index) : current;
+		let output = "";
+		if (!isNew) underWay.identity.learn(call.id, definition.name);
+		else if (this.#open?.kind !== "call" || this.#open.isCallable || isWhole) output = this.#reportNext(underWay);
 		else this.#waiting.push(underWay);
-		return told + this.#fragment(underWay, argumentsText(called.arguments));
+		return output + this.#fragment(underWay, argumentsText(definition.arguments));
 	}
 
 	#newCall(givenId: unknown, reportedName: unknown, index: number | null): CallUnderWay {
@@ -183,27 +186,27 @@ export class AssistantOutputReader {
 
 	#fragment(call: CallUnderWay, text: string): string {
 		if (text === "" || call.segment.isClosed) return "";
-		if (this.#open === call.segment) return this.#told(text, []);
+		if (this.#open === call.segment) return this.#report(text, []);
 		this.#add(call.segment, text);
 		return this.#open?.kind === "call" && this.#open.isCallable ? this.#reportWaitingFirst() : "";
 	}
 
-	/** The call becomes the open one; those that waited come first. */
+	/** Opens the call, after those that waited before it. */
 	#reportNext(call: CallUnderWay): string {
 		return this.#flushCalls() + this.#begin(call.segment);
 	}
 
-	/** What a provider wants back and no thought was there for: a last one without text. */
+	/** Opens a last thought without text for provider pieces that came without a thought. */
 	#thoughtOfDetails(): string {
 		const isPending = this.#details.length > 0 || this.#signature !== null;
 		if (!isPending || this.#open?.kind === "thought") return "";
-		const told = this.#flushCalls();
+		const output = this.#flushCalls();
 		const segment = new Segment("thought");
 		this.#seal(segment);
-		return told + this.#begin(segment);
+		return output + this.#begin(segment);
 	}
 
-	/** The thought takes what its provider wants back with it. */
+	/** Attaches to the thought the pieces that its provider needs back with it. */
 	#seal(segment: Segment): void {
 		segment.details = [...segment.details, ...this.#details];
 		segment.signature = this.#signature ?? segment.signature;
@@ -220,28 +223,28 @@ export class AssistantOutputReader {
 	}
 
 	#flushCalls(): string {
-		let told = "";
-		for (const call of this.#waiting) told += this.#reportWaiting(call);
+		let output = "";
+		for (const call of this.#waiting) output += this.#reportWaiting(call);
 		this.#waiting = [];
-		return told;
+		return output;
 	}
 
 	#reportWaiting({ segment }: CallUnderWay): string {
-		const begun = this.#begin(segment);
+		const opening = this.#begin(segment);
 		const { text } = segment;
-		return begun + (text === "" ? "" : this.#listener.piece(segment, text, [])) + this.#close();
+		return opening + (text === "" ? "" : this.#listener.piece(segment, text, [])) + this.#close();
 	}
 
 	#begin(segment: Segment): string {
-		const told = this.#close();
+		const output = this.#close();
 		if (this.segments.length === MAX_SEGMENTS) throw endless(`more than ${MAX_SEGMENTS} thoughts, texts and calls`);
 		segment.index = this.segments.length;
 		this.segments.push(segment);
 		this.#open = segment;
-		return told + this.#listener.open(segment);
+		return output + this.#listener.open(segment);
 	}
 
-	#told(text: string, logprobs: readonly unknown[]): string {
+	#report(text: string, logprobs: readonly unknown[]): string {
 		const segment = this.#open;
 		if (segment === null) return "";
 		this.#add(segment, text);
@@ -268,31 +271,34 @@ export class AssistantOutputReader {
 		return this.#listener.close(segment);
 	}
 
-	/** Pieces with the same index are one: their texts join, their other members come once. */
-	#keepDetails(said: Fields): void {
-		if (typeof said.thought_signature === "string") this.#signature = said.thought_signature;
-		if (!Array.isArray(said.reasoning_details)) return;
-		for (const detail of said.reasoning_details as unknown[]) if (isRecord(detail)) this.#keepDetail(detail);
+	/**
+	 * Collects provider pieces. Those with the same index are one piece: their texts are joined, their other members are
+	 * taken once.
+	 */
+	#keepDetails(message: Fields): void {
+		if (typeof message.thought_signature === "string") this.#signature = message.thought_signature;
+		if (!Array.isArray(message.reasoning_details)) return;
+		for (const detail of message.reasoning_details as unknown[]) if (isRecord(detail)) this.#keepDetail(detail);
 	}
 
 	#keepDetail(detail: Fields): void {
 		for (const value of Object.values(detail)) if (typeof value === "string") this.#count(value.length);
 		const place = detail.index === undefined ? null : JSON.stringify([detail.type, detail.index]);
-		const same = place === null ? undefined : this.#detailsByPlace.get(place);
-		if (same !== undefined) {
-			for (const [key, value] of Object.entries(detail)) same[key] = joined(key, same[key], value);
+		const existing = place === null ? undefined : this.#detailsByPlace.get(place);
+		if (existing !== undefined) {
+			for (const [key, value] of Object.entries(detail)) existing[key] = joined(key, existing[key], value);
 			return;
 		}
 		if (++this.#detailCount > MAX_DETAILS) throw endless(`more than ${MAX_DETAILS} pieces that its provider wants back`);
-		const kept = { ...detail };
-		this.#details.push(kept);
-		if (place !== null) this.#detailsByPlace.set(place, kept);
+		const copy = { ...detail };
+		this.#details.push(copy);
+		if (place !== null) this.#detailsByPlace.set(place, copy);
 	}
 }
 
-/** The fault of an answer that is made of more than an answer is. */
-function endless(what: string): ApiError {
-	return new ApiError("INFERENCE_FAILED", { cause: new Error(`an answer with ${what}`) });
+/** Returns the fault of an answer that exceeds a limit. */
+function endless(excess: string): ApiError {
+	return new ApiError("INFERENCE_FAILED", { cause: new Error(`an answer with ${excess}`) });
 }
 
 function joined(key: string, before: unknown, value: unknown): unknown {
@@ -301,7 +307,7 @@ function joined(key: string, before: unknown, value: unknown): unknown {
 	return grows && typeof before === "string" && typeof value === "string" ? before + value : value;
 }
 
-/** Tokens with what is known of them, and nothing else that a server may put there. */
+/** Returns tokens with their log probabilities, without other members that a server may add. */
 function logprobsOf(content: unknown): object[] {
 	if (!Array.isArray(content)) return [];
 	const one = (entry: unknown) => {
@@ -312,7 +318,7 @@ function logprobsOf(content: unknown): object[] {
 	};
 	return (content as unknown[]).flatMap((entry) => {
 		const others = isRecord(entry) && Array.isArray(entry.top_logprobs) ? (entry.top_logprobs as unknown[]) : [];
-		return one(entry).map((told) => ({ ...told, top_logprobs: others.flatMap(one) }));
+		return one(entry).map((output) => ({ ...output, top_logprobs: others.flatMap(one) }));
 	});
 }
 
@@ -323,14 +329,17 @@ function firstChoice(body: Fields): Fields | null {
 	return isRecord(first) ? first : null;
 }
 
-/** What a choice says; some servers say it under `message` in streams, or in `text` as the older completions do. */
-function textOfSegment(choice: Fields, said: unknown): Fields {
-	if (isRecord(said)) return said;
+/**
+ * Returns the content of a choice. Some servers have it under `message` in streams, or in `text` as the older
+ * completions do.
+ */
+function textOfSegment(choice: Fields, message: unknown): Fields {
+	if (isRecord(message)) return message;
 	if (isRecord(choice.message)) return choice.message;
 	return typeof choice.text === "string" ? { content: choice.text } : {};
 }
 
-/** The older form is one call without an id. */
+/** Returns the calls of a message; the older form is one call without an id. */
 function callsIn({ tool_calls: calls, function_call: call }: Fields): readonly unknown[] {
 	if (Array.isArray(calls)) return calls;
 	return isRecord(call) ? [{ index: 0, function: call }] : [];
@@ -346,12 +355,20 @@ function placeOf(like: Fields): Place {
 	return { index: typeof call.index === "number" ? call.index : -1 };
 }
 
-/** OpenAI's chat nests a citation under its type. */
+/** Returns the citation of an annotation, which OpenAI's chat nests under its type. */
 function citationOf(annotation: unknown): UrlCitation[] {
 	if (!isRecord(annotation)) return [];
-	const told = isRecord(annotation.url_citation) ? annotation.url_citation : annotation;
-	if (annotation.type !== "url_citation" || typeof told.url !== "string") return [];
+	const citation = isRecord(annotation.url_citation) ? annotation.url_citation : annotation;
+	if (annotation.type !== "url_citation" || typeof citation.url !== "string") return [];
 	const place = (value: unknown): number => (typeof value === "number" ? value : 0);
-	const title = typeof told.title === "string" ? told.title : "";
-	return [{ type: "url_citation", url: told.url, title, start_index: place(told.start_index), end_index: place(told.end_index) }];
+	const title = typeof citation.title === "string" ? citation.title : "";
+	return [
+		{
+			type: "url_citation",
+			url: citation.url,
+			title,
+			start_index: place(citation.start_index),
+			end_index: place(citation.end_index),
+		},
+	];
 }

@@ -1,9 +1,12 @@
 import { isWholeObject } from "../upstreams/index.ts";
 
-/** What a model says, as a row of segments: thoughts, text, a refusal, calls of functions. None begins before the last has ended. */
+/**
+ * A model's answer is a sequence of segments: thoughts, text, a refusal, calls of functions. A segment begins after the
+ * last has ended.
+ */
 export type SegmentKind = "thought" | "text" | "refusal" | "call";
 
-/** A source that a text rests on, in OpenAI's form. */
+/** A source that a text cites, in OpenAI's form. */
 export interface UrlCitation {
 	readonly type: "url_citation";
 	readonly url: string;
@@ -17,20 +20,20 @@ export class Segment {
 	/** Of a call. */
 	readonly callId: string;
 	name: string;
-	/** Its place among the segments; known once it was opened. */
+	/** Position among the segments, known once the segment is opened. */
 	index = -1;
-	/** False where the model was cut off in it. */
+	/** False where the model was cut off within the segment. */
 	isWhole = true;
-	/** Of a thought: the provider's own pieces and signature, which it wants back unchanged. */
+	/** In a thought: the provider's own pieces and signature, which it needs back unchanged. */
 	details: readonly Readonly<Record<string, unknown>>[] = [];
 	signature: string | null = null;
-	/** Of a text. */
+	/** Citations of a text. */
 	readonly citations: UrlCitation[] = [];
 	readonly logprobs: unknown[] = [];
-	/** Nothing is added any more. */
+	/** True when nothing more is added. */
 	isClosed = false;
 	#pieces: string[] = [];
-	/** null: not known. */
+	/** null: not checked yet. */
 	#isCallable: boolean | null = false;
 
 	constructor(kind: SegmentKind, call: { readonly id: string; readonly name: string } = { id: "", name: "" }) {
@@ -41,7 +44,7 @@ export class Segment {
 
 	add(piece: string): void {
 		this.#pieces.push(piece);
-		// A parser need not look at a long text for each piece of it: only one that closes an object makes it whole.
+		// Only a piece that closes an object can complete the JSON, so other pieces need no parsing.
 		if (piece.trim() !== "") this.#isCallable = piece.includes("}") ? null : false;
 	}
 
@@ -50,20 +53,20 @@ export class Segment {
 		return this.#pieces[0] ?? "";
 	}
 
-	/** Of a call: its arguments are a whole JSON object. */
+	/** True for a call whose arguments are a complete JSON object. */
 	get isCallable(): boolean {
 		this.#isCallable ??= isWholeObject(this.text);
 		return this.#isCallable;
 	}
 }
 
-/** How a form tells the segments, as text of its stream. */
+/** How a route presents the segments as text of its stream. */
 export interface AssistantOutputListener {
 	open(segment: Segment): string;
-	/** A piece that was added to the open segment. */
+	/** Called with a piece that was added to the open segment. */
 	piece(segment: Segment, text: string, logprobs: readonly unknown[]): string;
 	close(segment: Segment): string;
 }
 
-/** Tells nothing: for whole answers, whose segments are told at once. */
+/** Writes nothing: for whole answers, whose segments are presented at once. */
 export const NO_LISTENER: AssistantOutputListener = { open: () => "", piece: () => "", close: () => "" };

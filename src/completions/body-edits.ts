@@ -10,16 +10,16 @@ export interface BodyEditsOptions {
 	readonly body: ChatBody;
 	readonly raw: Uint8Array;
 	readonly members: readonly JsonMember[];
-	/** System messages of ours (service prompt, character), in order; they go before the caller's. */
+	/** System messages of ours (service prompt, character), in order; they precede the caller's. */
 	readonly systemTexts: readonly string[];
-	/** Set where the hold lowered the output's maximum. */
+	/** The output maximum, set where the hold lowered it. */
 	readonly spliceMaxTokens: number | null;
 	readonly disableThinking: boolean;
-	/** Images of earlier messages are left out. */
+	/** Index of the first message whose images are sent. */
 	readonly imagesFrom: number;
-	/** What the model's entry says it thinks with where nobody names an effort. */
+	/** The model's default reasoning effort, where the caller names none. */
 	readonly defaultEffort: string | undefined;
-	/** True: the model is told the format in words, and its server nothing. */
+	/** True: the prompt describes the format, and its server gets no format option. */
 	readonly dropFormat: boolean;
 	/** True: the provider searches X. */
 	readonly searchesX: boolean;
@@ -28,8 +28,8 @@ export interface BodyEditsOptions {
 const DROPPED: ReadonlySet<string> = new Set(NOT_THE_CALLERS);
 
 /**
- * What changes in the body before the upstream's dialect sees it, as JSON text by top-level member; null takes
- * a member out. The bytes of everything else stay the caller's.
+ * Returns the changes to the body before the upstream's dialect applies, as JSON text by top-level member; null removes
+ * a member. All other bytes stay the caller's.
  */
 export function bodyEdits(inputs: BodyEditsOptions): Map<string, string | null> {
 	const { body } = inputs;
@@ -58,7 +58,7 @@ export function bodyEdits(inputs: BodyEditsOptions): Map<string, string | null> 
 	return edits;
 }
 
-/** The caller's own maximum: max_completion_tokens before max_tokens; 0 or less is the same as none. */
+/** Returns the caller's own maximum: max_completion_tokens before max_tokens; 0 or less counts as none. */
 export function callerMaxTokens(body: ChatBody): number | null {
 	const first = body.max_completion_tokens;
 	if (first !== undefined && first > 0) return first;
@@ -66,12 +66,12 @@ export function callerMaxTokens(body: ChatBody): number | null {
 	return second !== undefined && second > 0 ? second : null;
 }
 
-/** The messages' own bytes with our system messages put before them, without images that the model does not get. */
+/** Returns the messages' own bytes after our system messages, without images that the model does not get. */
 function messagesWith(inputs: BodyEditsOptions): string {
 	const own = ownMessages(inputs);
 	if (inputs.systemTexts.length === 0) return own;
-	const ours = inputs.systemTexts.map((content) => JSON.stringify({ role: "system", content })).join(",");
-	return `[${ours},${own.slice(1)}`;
+	const systemMessages = inputs.systemTexts.map((content) => JSON.stringify({ role: "system", content })).join(",");
+	return `[${systemMessages},${own.slice(1)}`;
 }
 
 function ownMessages({ raw, members, imagesFrom }: BodyEditsOptions): string {

@@ -4,10 +4,10 @@ import type { TextModel, TextPrices } from "../catalog/types.ts";
 type PicoPrice = ChargeLine["picoPrice"];
 
 /**
- * The lines of a chat charge (docs/chat.md): prompt tokens without the cached ones, cached, cache writes,
- * completion (reasoning included, all choices). Above the extended threshold the extended rates hold for the
- * whole request. Lines of no units are left out. `rated`: the prompt that is compared with that threshold, where
- * the usage is of several calls.
+ * Returns the lines of a chat charge (docs/chat.md): prompt tokens without the cached ones, cached, cache writes,
+ * completion (reasoning included, all choices). Above the extended threshold the extended rates apply to the whole
+ * request. Lines of zero units are omitted.
+ * @param rated the prompt tokens to compare with that threshold, where the usage is of several calls
  */
 export function chatLines(model: TextModel, usage: TokenUsage, rated = usage.promptTokens): ChargeLine[] {
 	const rates = ratesFor(model.prices, rated);
@@ -24,13 +24,13 @@ export function chatLines(model: TextModel, usage: TokenUsage, rated = usage.pro
 	return lines;
 }
 
-/** The rates of a request with so many prompt tokens. */
+/** Returns the rates of a request with this number of prompt tokens. */
 function ratesFor(prices: TextPrices, promptTokens: number): Omit<TextPrices, "extended"> {
 	const { extended } = prices;
 	return extended !== undefined && promptTokens > extended.thresholdTokens ? extended : prices;
 }
 
-/** The dearest that a prompt token and an output token can cost when the prompt has at most so many tokens. */
+/** Returns the highest price of a prompt token and of an output token for a prompt of at most this many tokens. */
 export function highestRates(prices: TextPrices, promptTokensAtMost: number): { input: PicoPrice; output: PicoPrice } {
 	const { extended } = prices;
 	const sets = extended !== undefined && promptTokensAtMost > extended.thresholdTokens ? [prices, extended] : [prices];

@@ -9,7 +9,7 @@ import type { FileDeps } from "./files/read-files.ts";
 import type { Receipts } from "./sealed/receipts.ts";
 import type { WebDeps } from "./web/index.ts";
 
-/** What the chat route works with: handed in once; functions where a reload changes the answer. */
+/** The dependencies of the chat route, handed in once. They are functions where a reload changes the result. */
 export interface ChatDeps {
 	readonly budgets: Budgets;
 	readonly upstreams: ChatUpstreams;
@@ -17,13 +17,13 @@ export interface ChatDeps {
 	readonly catalog: () => Catalog;
 	readonly characters: () => Characters;
 	readonly config: () => Config;
-	/** Tokens of a text (o200k_base), within a second of the tenant's turn, whatever the text. */
+	/** Counts the tokens of a text (o200k_base), within a second of the tenant's turn, whatever the text. */
 	readonly countTokens: (text: string, tenant: string) => Promise<number>;
-	/** Within a second, whatever the schema. */
+	/** Checks a value against a schema within a second, whatever the schema. */
 	readonly checkSchema: CheckSchema;
-	/** Who holds which key, of servers that take sealed conversations. */
+	/** The keys of servers that accept sealed conversations. */
 	readonly attestations: Attestations;
 	readonly receipts: Receipts;
-	/** Reads files and addresses, and searches, for conversations that ask for it. */
+	/** Reads files and addresses, and searches, for conversations that use them. */
 	readonly web: WebDeps & FileDeps;
 }

@@ -63,9 +63,9 @@ export function checkChat(input: ChatInput, call: Call, deps: ChatDeps, form: An
 	const character = options.character_slug === undefined ? null : deps.characters().get(options.character_slug);
 	const imagesFrom = firstMessageWithImages(body.messages, model);
 	const contents = markUnsupported(model.id, () => {
-		const found = checkMessages(body, model, input.long, imagesFrom);
+		const checked = checkMessages(body, model, input.long, imagesFrom);
 		checkCapabilities(body, model);
-		return found;
+		return checked;
 	});
 	recordModel(call, model, catalog.deprecationHeaders(model, call.admittedAtMs, resolved.remappedFrom));
 	const format = markUnsupported(model.id, () => formatToEnforce(body, model));
@@ -77,7 +77,9 @@ export function checkChat(input: ChatInput, call: Call, deps: ChatDeps, form: An
 	return { input, config, model, options, sealed, contents, imagesFrom, format, systemTexts, disableThinking };
 }
 
-/** Returns what a chat request takes of its model's minute window; a token is estimated as four bytes of the prompt. */
+/**
+ * Returns what a chat request consumes of its model's minute window; a token is estimated as four bytes of the prompt.
+ */
 export function chatRate({ model, config }: CheckedChat, call: Call, promptTokensAtMost: number): AdmissionRate {
 	return {
 		subject: model.id,

@@ -7,46 +7,47 @@ import { checkAudioData, checkVideoData } from "./media-header.ts";
 import { forbiddenAddress } from "./public-url.ts";
 import type { ChatBody, ChatMessage } from "./schema.ts";
 
-/** What a pass over the messages found: sizes for the hold, and which features they use. */
+/** The result of a pass over the messages: sizes for the hold, and the features that they use. */
 export interface MessageContents {
 	readonly images: number;
 	readonly videos: number;
 	readonly audios: number;
 	/** Bytes of media data inside the messages (data URLs, base64): not text, so not counted as tokens by bytes. */
 	readonly mediaBytes: number;
-	/** Files whose text goes to the model in their place. */
+	/** Files that are replaced by their text. */
 	readonly files: readonly FilePart[];
-	/** Bytes of their data inside the messages. */
+	/** Bytes of those files' data inside the messages. */
 	readonly fileDataBytes: number;
-	/** Bytes of files that go to the model as they are, decoded. */
+	/** Decoded bytes of files that go to the model unchanged. */
 	readonly nativeFileBytes: number;
 }
 
 type Part = Extract<Exclude<ChatMessage["content"], string | null | undefined>[number], { type: string }>;
 
 /**
- * The rules of messages that a schema cannot say (docs/chat.md): tool results answer an earlier call,
- * an assistant message says something, media fit the model. Throws 400 or 422 naming the part. Images of
- * messages before `imagesFrom` go nowhere: they are not looked at.
+ * Checks the rules of messages that a schema cannot express (docs/chat.md): tool results answer an earlier call, an
+ * assistant message has content, media fit the model. Images of messages before `imagesFrom` are not sent, so they are
+ * not checked.
+ * @throws ApiError 400 or 422 naming the part
  */
 export function checkMessages(body: ChatBody, model: TextModel, long: LongStrings, imagesFrom = 0): MessageContents {
 	const callIds = new Set<string>();
 	const facts: Found = { images: 0, videos: 0, audios: 0, mediaBytes: 0, files: [], fileDataBytes: 0, nativeFileBytes: 0 };
 	for (const [index, message] of body.messages.entries()) {
-		const at = ["messages", index] as const;
+		const path = ["messages", index] as const;
 		if (message.role === "assistant") {
 			const calls = message.tool_calls ?? [];
 			if ((message.content === undefined || message.content === null) && calls.length === 0)
-				throw invalidField([...at, "content"], "an assistant message needs content or tool_calls", "required");
+				throw invalidField([...path, "content"], "an assistant message needs content or tool_calls", "required");
 			for (const call of calls) if (typeof call.id === "string") callIds.add(call.id);
 		} else if (message.role === "tool") {
 			if (!callIds.has(message.tool_call_id))
-				throw invalidField([...at, "tool_call_id"], "matches no tool call of an earlier assistant message");
+				throw invalidField([...path, "tool_call_id"], "matches no tool call of an earlier assistant message");
 		} else if (message.role === "user" && Array.isArray(message.content)) {
 			for (const [partIndex, part] of message.content.entries())
 				if (part.type === "image_url" && index < imagesFrom) facts.mediaBytes += long.bytesOf(part.image_url.url);
 				else if (part.type === "file") checkFile(part, [index, partIndex], model, facts, long);
-				else checkPart(part, [...at, "content", partIndex], model, facts, long);
+				else checkPart(part, [...path, "content", partIndex], model, facts, long);
 		}
 	}
 	const { maxImages, maxVideos } = model.capabilities;
@@ -59,7 +60,10 @@ export function checkMessages(body: ChatBody, model: TextModel, long: LongString
 
 type Found = { -readonly [K in keyof Omit<MessageContents, "files">]: number } & { files: FilePart[] };
 
-/** A PDF goes on as it is where the model reads it, and its bytes are here; of any other file the text does. */
+/**
+ * Checks a file. A PDF with its bytes in the message goes unchanged to a model that reads PDF; any other file goes as
+ * text.
+ */
 function checkFile(
 	part: FilePartBody,
 	[message, place]: readonly [message: number, part: number],
@@ -80,54 +84,57 @@ function checkFile(
 
 function checkPart(
 	part: Exclude<Part, FilePartBody>,
-	at: (string | number)[],
+	path: (string | number)[],
 	model: TextModel,
 	facts: Found,
 	long: LongStrings,
 ): void {
-	const lacks = (capability: "supportsVision" | "supportsAudioInput" | "supportsVideoInput", what: string): void => {
+	const lacks = (capability: "supportsVision" | "supportsAudioInput" | "supportsVideoInput", mediaKind: string): void => {
 		if (model.capabilities[capability] === false)
-			throw invalidField([...at, "type"], `${model.id} does not take ${what}`, "unsupported");
+			throw invalidField([...path, "type"], `${model.id} does not take ${mediaKind}`, "unsupported");
 	};
 	if (part.type === "image_url") {
 		lacks("supportsVision", "images");
 		facts.images++;
-		facts.mediaBytes += checkUrl(part.image_url.url, [...at, "image_url", "url"], "image/", long);
+		facts.mediaBytes += checkUrl(part.image_url.url, [...path, "image_url", "url"], "image/", long);
 	} else if (part.type === "input_audio") {
 		lacks("supportsAudioInput", "audio");
 		facts.audios++;
-		checkAudioData(part.input_audio.data, part.input_audio.format ?? "wav", [...at, "input_audio", "data"]);
+		checkAudioData(part.input_audio.data, part.input_audio.format ?? "wav", [...path, "input_audio", "data"]);
 		facts.mediaBytes += long.bytesOf(part.input_audio.data);
 	} else if (part.type === "video_url") {
 		lacks("supportsVideoInput", "video");
 		facts.videos++;
-		facts.mediaBytes += checkUrl(part.video_url.url, [...at, "video_url", "url"], "video/", long);
+		facts.mediaBytes += checkUrl(part.video_url.url, [...path, "video_url", "url"], "video/", long);
 	}
 }
 
-/** Characters of base64 that have the size of most pictures in them. */
+/** This many characters of base64 contain the dimensions of most pictures. */
 const IMAGE_HEADER_CHARS = 87_384;
 
-/** A data URL of the kind or a public http(s) URL. Returns the bytes of data that the message carries. */
-function checkUrl(url: string, at: (string | number)[], kind: string, long: LongStrings): number {
+/** Checks a data URL of the kind or a public http(s) URL. Returns the number of data bytes in the message. */
+function checkUrl(url: string, path: (string | number)[], kind: string, long: LongStrings): number {
 	if (url.startsWith("data:")) {
 		const comma = url.indexOf(",");
 		const head = comma < 0 ? "" : url.slice(5, comma).toLowerCase();
 		if (!head.startsWith(kind) || !head.endsWith(";base64"))
-			throw invalidField(at, `must be a data:${kind}...;base64, URL or an http(s) URL`);
-		if (kind === "image/") checkImageData(long.startOf(url, comma + 1 + IMAGE_HEADER_CHARS).slice(comma + 1), at);
-		else checkVideoData(url.slice(comma + 1, comma + 1 + 128), at);
+			throw invalidField(path, `must be a data:${kind}...;base64, URL or an http(s) URL`);
+		if (kind === "image/") checkImageData(long.startOf(url, comma + 1 + IMAGE_HEADER_CHARS).slice(comma + 1), path);
+		else checkVideoData(url.slice(comma + 1, comma + 1 + 128), path);
 		return long.bytesOf(url);
 	}
-	if (!URL.canParse(url)) throw invalidField(at, `must be a data:${kind}...;base64, URL or an http(s) URL`);
+	if (!URL.canParse(url)) throw invalidField(path, `must be a data:${kind}...;base64, URL or an http(s) URL`);
 	const parsed = new URL(url);
-	if (parsed.protocol !== "http:" && parsed.protocol !== "https:") throw invalidField(at, "must be an http or https URL");
+	if (parsed.protocol !== "http:" && parsed.protocol !== "https:") throw invalidField(path, "must be an http or https URL");
 	if (forbiddenAddress(parsed.hostname))
-		throw invalidField(at, "must be a public address, not a private, loopback or link-local one");
+		throw invalidField(path, "must be a public address, not a private, loopback or link-local one");
 	return 0;
 }
 
-/** The models' abilities that the body asks for (docs/chat.md). Throws 400 where catalog or config says the model lacks one. */
+/**
+ * Checks that the model has the capabilities that the body needs (docs/chat.md).
+ * @throws ApiError 400 where catalog or configuration deny one
+ */
 export function checkCapabilities(body: ChatBody, model: TextModel): void {
 	const { capabilities } = model;
 	const functions = (body.tools ?? []).filter((tool) => "function" in tool);
@@ -138,12 +145,12 @@ export function checkCapabilities(body: ChatBody, model: TextModel): void {
 		throw invalidField(["response_format"], `${model.id} does not take a response schema`, "unsupported");
 	const effort = body.reasoning_effort ?? body.reasoning?.effort ?? undefined;
 	if (effort !== undefined) {
-		const at = body.reasoning_effort !== undefined ? ["reasoning_effort"] : ["reasoning", "effort"];
+		const path = body.reasoning_effort !== undefined ? ["reasoning_effort"] : ["reasoning", "effort"];
 		if (capabilities.supportsReasoningEffort === false)
-			throw invalidField(at, `${model.id} does not take a reasoning effort`, "unsupported");
+			throw invalidField(path, `${model.id} does not take a reasoning effort`, "unsupported");
 		const options = capabilities.reasoningEffortOptions;
 		if (options !== undefined && !options.includes(effort))
-			throw invalidField(at, `must be one of ${options.join(", ")} for ${model.id}`, "enum");
+			throw invalidField(path, `must be one of ${options.join(", ")} for ${model.id}`, "enum");
 	}
 	if (body.min_temp !== undefined && body.max_temp !== undefined && body.min_temp > body.max_temp)
 		throw invalidField(["min_temp"], "must not be above max_temp");

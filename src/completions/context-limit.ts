@@ -3,7 +3,7 @@ import { ApiError } from "../errors/index.ts";
 import type { PromptSize } from "./prompt-size.ts";
 
 /**
- * Refuses a prompt that has more tokens than the model's context, by bytes alone: only one that no tokenizer could fit.
+ * Refuses a prompt whose bytes alone show that no tokenizer could fit it into the model's context.
  * @throws ApiError TOO_MANY_TOKENS
  */
 export function requireRoom({ contextTokens }: Pick<TextModel, "contextTokens">, tokensAtLeast: number): void {
@@ -11,8 +11,8 @@ export function requireRoom({ contextTokens }: Pick<TextModel, "contextTokens">,
 }
 
 /**
- * Refuses a prompt that by our own count has more tokens than the model's context. Counts where its bytes could be so
- * many, and nowhere else. Media do not count: what they are worth differs between models.
+ * Refuses a prompt that by our own count exceeds the model's context. It counts only where the bytes leave that open.
+ * Media do not count, since their token counts differ between models.
  * @param count tokens of the prompt's text
  * @throws ApiError TOO_MANY_TOKENS
  */
@@ -24,8 +24,8 @@ export async function requireCountedRoom(
 	const { contextTokens } = model;
 	if (contextTokens === null || textAtMost <= contextTokens) return;
 	requireRoom(model, atLeast);
-	const counted = await count();
-	if (counted > contextTokens) throw contextPassed(String(counted), contextTokens);
+	const countedTokens = await count();
+	if (countedTokens > contextTokens) throw contextPassed(String(countedTokens), contextTokens);
 }
 
 function contextPassed(tokens: string, contextTokens: number): ApiError {

@@ -6,10 +6,10 @@ type TextPart = Extract<UserPart, { type: "text" }>;
 
 export type { TextPart, UserPart };
 
-/** What a model thought in an earlier turn, as it goes back to it. */
+/** A model's thought in an earlier turn, as it is sent back to it. */
 export interface Thought {
 	readonly text: string;
-	/** The provider's own pieces, which it wants back unchanged. */
+	/** The provider's own pieces, which it needs back unchanged. */
 	readonly details?: readonly unknown[];
 	readonly signature?: string;
 }
@@ -18,24 +18,24 @@ export interface Thought {
 type Draft<T> = { -readonly [K in keyof T]: T[K] };
 
 /**
- * A conversation in chat form, put together from the items of another form: what an assistant thinks, says and
- * calls in one turn becomes one message; results of calls become tool messages, whose images follow in a message
- * of the user, since tool messages have text only.
+ * A conversation in chat form, built from the items of another form. An assistant's thoughts, texts and calls of one
+ * turn become one message. Results of calls become tool messages; their images follow in a user message, since tool
+ * messages have text only.
  */
 export class Conversation {
 	readonly messages: ChatMessage[] = [];
-	/** For each message the item of the source that it began with. */
+	/** The source item with which each message began. */
 	readonly #sources: number[] = [];
 	#source = 0;
 	#assistant: Draft<Of<"assistant">> | null = null;
 	#resultMedia: UserPart[] = [];
 
-	/** What is added next comes from this item of the source. */
+	/** Sets the source item of what is added next. */
 	from(source: number): void {
 		this.#source = source;
 	}
 
-	/** The item of the source that a message came from. */
+	/** Returns the source item of a message. */
 	sourceOf(message: number): number {
 		return this.#sources[message] ?? message;
 	}
@@ -52,7 +52,7 @@ export class Conversation {
 
 	thought({ text, details, signature }: Thought): void {
 		const turn = this.#turn();
-		// Nothing between: providers count the characters of their thoughts.
+		// No separator: providers count the characters of their thoughts.
 		if (text !== "") turn.reasoning_content = (turn.reasoning_content ?? "") + text;
 		if (details !== undefined && details.length > 0) {
 			turn.reasoning_details ??= [];
@@ -73,9 +73,9 @@ export class Conversation {
 	assistantCalled(call: { readonly id: string; readonly name: string; readonly arguments: string }): void {
 		const { id, name, arguments: written } = call;
 		const turn = this.#turn();
-		const made: { id: string } = { id, ...{ type: "function", function: { name, arguments: written } } };
+		const toolCall: { id: string } = { id, ...{ type: "function", function: { name, arguments: written } } };
 		turn.tool_calls ??= [];
-		turn.tool_calls.push(made);
+		turn.tool_calls.push(toolCall);
 	}
 
 	result(callId: string, content: string | TextPart[], media: readonly UserPart[] = []): void {
@@ -84,7 +84,7 @@ export class Conversation {
 		for (const part of media) this.#resultMedia.push(part);
 	}
 
-	/** The messages, with what waits for a next message. */
+	/** Returns the messages, including content that waited for a next message. */
 	finish(): ChatMessage[] {
 		const media = this.#takeMedia();
 		if (media.length > 0) this.#push({ role: "user", content: media });

@@ -8,7 +8,7 @@ import { firstMessageWithImages } from "./image-messages.ts";
 import { PromptText, promptOverheadTokens } from "./prompt-size.ts";
 
 /**
- * Tokens that a request's prompt has by our own count, which its upstream's may differ from. Checks the request
+ * Returns the tokens of a request's prompt by our own count, which may differ from its upstream's. Checks the request
  * as a chat is checked, and throws the same.
  */
 export async function countPrompt(
@@ -18,16 +18,16 @@ export async function countPrompt(
 ): Promise<number> {
 	const { model } = deps.catalog().resolve(body.model, "text", admittedAtMs);
 	const facts = markUnsupported(model.id, () => {
-		const found = checkMessages(body, model, long, firstMessageWithImages(body.messages, model));
+		const contents = checkMessages(body, model, long, firstMessageWithImages(body.messages, model));
 		checkCapabilities(body, model);
-		const [file] = found.files;
+		const [file] = contents.files;
 		if (file !== undefined)
 			throw invalidField(
 				["messages", file.message, "content", file.part],
 				"files are not read to be counted; send the text itself",
 				"unsupported",
 			);
-		return found;
+		return contents;
 	});
 	const added = body.service_parameters?.include_service_system_prompt === false ? "" : deps.config().chat.systemPrompt;
 	const tokens = await new PromptText(body, added, long).tokens((text) => deps.countTokens(text, tenant));

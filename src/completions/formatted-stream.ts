@@ -6,8 +6,8 @@ import { chunksOfCompletion } from "../upstreams/index.ts";
 import { wholeBody } from "./whole-body.ts";
 
 /**
- * A whole answer as a stream: what has to be checked before it goes out can only go out at once. `ask` is aborted
- * by its signal.
+ * A whole answer as a stream: an answer that must be checked first can only go out at once. The signal of `ask` aborts
+ * it.
  */
 export class FormattedStream implements ChatStream {
 	readonly headers: Promise<void>;
@@ -16,14 +16,14 @@ export class FormattedStream implements ChatStream {
 	#answer: WholeAnswer | null = null;
 	#cancelled: ApiError | null = null;
 
-	constructor(ask: (signal: AbortSignal) => Promise<WholeAnswer>, left: AbortSignal) {
-		this.opened = ask(AbortSignal.any([left, this.#controller.signal])).then(async (answer) => {
+	constructor(ask: (signal: AbortSignal) => Promise<WholeAnswer>, callerLeft: AbortSignal) {
+		this.opened = ask(AbortSignal.any([callerLeft, this.#controller.signal])).then(async (answer) => {
 			const events = eventsOf({ ...answer, body: await wholeBody(answer) });
 			this.#answer = answer;
 			return { events, done: true };
 		});
 		this.headers = this.opened.then(nothing);
-		// Both are for whoever asks; an unasked failure is no crash.
+		// Nobody may await these promises, and an unhandled failure must not be a crash.
 		this.headers.catch(nothing);
 	}
 
@@ -52,7 +52,7 @@ export class FormattedStream implements ChatStream {
 	}
 }
 
-/** The events of an answer, its usage as it is charged at the end. */
+/** Returns the events of an answer, with its usage as charged at the end. */
 function eventsOf({ body, usage }: WholeAnswer): ChatEvent[] {
 	const chunks = chunksOfCompletion(body);
 	const events = usage === null ? chunks : [...chunks, { ...chunks[0], choices: [], usage: toldUsage(usage) }];

@@ -13,18 +13,18 @@ import { wholeBody } from "./whole-body.ts";
 
 type Message = Readonly<Record<string, unknown>>;
 
-/** An answer as it goes on, with its usage, and what it misses of the format. */
+/** An answer with its usage, and its faults against the format. */
 interface Read {
 	readonly answer: WholeAnswer & { readonly usage: NonNullable<WholeAnswer["usage"]> };
 	readonly faults: readonly string[];
-	/** What the model said, without its thoughts. */
-	readonly said: string;
+	/** The model's text without its thoughts. */
+	readonly text: string;
 }
 
 /**
- * An answer that has the format: the first, or the second, which is asked for with what the first one missed. Both
- * are paid for: the meter knows the first as a call before. Throws what the upstream's failure says, and
- * INFERENCE_FAILED where the second misses it too; the caller posts what went before.
+ * Returns an answer in the format: the first, or a second, whose request names the faults of the first. Both are
+ * charged: the meter records the first as an earlier call. Throws the upstream's failure, or INFERENCE_FAILED where the
+ * second misses the format too; the caller posts the earlier call.
  */
 export async function askInFormat(
 	session: ChatSession,
@@ -34,44 +34,47 @@ export async function askInFormat(
 ): Promise<WholeAnswer> {
 	const first = await read(session, format, await upstreams.whole(forward));
 	if (first.faults.length === 0) return first.answer;
-	const more = moreMessages(first);
-	session.meter.add(first.answer.usage, more);
-	const edits = new Map(forward.edits).set("messages", messagesWith(forward, more));
+	const addedMessages = moreMessages(first);
+	session.meter.add(first.answer.usage, addedMessages);
+	const edits = new Map(forward.edits).set("messages", messagesWith(forward, addedMessages));
 	const second = await read(session, format, await upstreams.whole({ ...forward, edits }));
 	if (second.faults.length > 0) {
 		session.meter.add(second.answer.usage, "");
 		throw new ApiError("INFERENCE_FAILED", {
 			message: `The model's answer misses the response_format, also when asked again: ${second.faults.join("; ").slice(0, 500)}`,
-			// The same once more would cost the same twice more.
+			// A retry by the client would cost as much again.
 			headers: { "x-should-retry": "false" },
 		});
 	}
 	return { ...second.answer, retries: first.answer.retries + second.answer.retries };
 }
 
-async function read(session: ChatSession, { schema }: EnforcedFormat, given: WholeAnswer): Promise<Read> {
-	const body = await wholeBody(given);
-	const usage = await session.meter.reportedOrCounted(given.usage, () => {
+async function read(session: ChatSession, { schema }: EnforcedFormat, answer: WholeAnswer): Promise<Read> {
+	const body = await wholeBody(answer);
+	const usage = await session.meter.reportedOrCounted(answer.usage, () => {
 		const output = new ReceivedOutput();
 		output.add(body.choices);
 		return output;
 	});
-	const told = { ...(session.thinking === null ? given : await withThinkingApart(given, session.thinking)), usage };
-	const choices = told.body.choices;
+	const separated = { ...(session.thinking === null ? answer : await withThinkingApart(answer, session.thinking)), usage };
+	const choices = separated.body.choices;
 	const choice: unknown = Array.isArray(choices) ? choices[0] : undefined;
 	const message = isRecord(choice) && isRecord(choice.message) ? choice.message : null;
-	if (message === null || !isRecord(choice) || isExempt(choice, message)) return { answer: told, faults: [], said: "" };
-	const said = typeof message.content === "string" ? message.content : "";
-	const found = jsonIn(said);
-	if (found === null) return { answer: told, faults: ["it is no JSON"], said };
+	if (message === null || !isRecord(choice) || isExempt(choice, message)) return { answer: separated, faults: [], text: "" };
+	const text = typeof message.content === "string" ? message.content : "";
+	const json = jsonIn(text);
+	if (json === null) return { answer: separated, faults: ["it is no JSON"], text };
 	const faults =
-		schema === null ? objectFaults(found.value) : ((await session.checkSchema(found.value, schema, session.call)) ?? []);
-	if (faults.length > 0 || found.text === said) return { answer: told, faults, said };
-	const bare = [{ ...choice, message: { ...message, content: found.text } }];
-	return { answer: { ...(await withChoices(told, told.body, bare)), usage }, faults, said };
+		schema === null ? objectFaults(json.value) : ((await session.checkSchema(json.value, schema, session.call)) ?? []);
+	if (faults.length > 0 || json.text === text) return { answer: separated, faults, text };
+	const bare = [{ ...choice, message: { ...message, content: json.text } }];
+	return { answer: { ...(await withChoices(separated, separated.body, bare)), usage }, faults, text };
 }
 
-/** Calls of tools and refusals have no format; what its maximum cut off is told by its finish_reason. */
+/**
+ * Returns true for tool calls and refusals, which have no format, and for answers cut off at the maximum, which their
+ * finish_reason shows.
+ */
 function isExempt(choice: Message, { tool_calls: calls, refusal }: Message): boolean {
 	const { finish_reason: reason } = choice;
 	const isCut = isFinishReason(reason) && finishReasonOf(reason) === "length";
@@ -82,17 +85,18 @@ function objectFaults(value: unknown): string[] {
 	return isRecord(value) ? [] : ["the whole: must be an object"];
 }
 
-/** What follows the messages that the first answer was asked with, as JSON: that answer, and what it misses. */
-function moreMessages({ said, faults }: Read): string {
-	const more = [
-		{ role: "assistant", content: said },
+/** Returns as JSON what follows the first request's messages: the first answer, and its faults. */
+function moreMessages({ text, faults }: Read): string {
+	const addedMessages = [
+		{ role: "assistant", content: text },
 		{ role: "user", content: formatComplaint(faults) },
 	];
-	return JSON.stringify(more).slice(1, -1);
+	return JSON.stringify(addedMessages).slice(1, -1);
 }
 
-function messagesWith({ edits, raw, members }: ChatForward, more: string): string {
+function messagesWith({ edits, raw, members }: ChatForward, addedMessages: string): string {
 	const member = lastMember(members, "messages");
-	const asked = edits.get("messages") ?? (member === undefined ? "[]" : utf8Text(raw, member.valueStart, member.valueEnd));
-	return `${asked.trimEnd().slice(0, -1)},${more}]`;
+	const originalMessages =
+		edits.get("messages") ?? (member === undefined ? "[]" : utf8Text(raw, member.valueStart, member.valueEnd));
+	return `${originalMessages.trimEnd().slice(0, -1)},${addedMessages}]`;
 }

@@ -1,8 +1,8 @@
 import Type from "typebox";
 
 /**
- * Where a gateway behind us sends a request, with which credentials, and how (LiteLLM's parameters of a completion): its
- * operator's to say, never a caller's.
+ * Members that tell a gateway behind us where and how to send a request, and with which credentials (LiteLLM's
+ * parameters of a completion). Only its operator may set them, never a caller.
  */
 const ROUTING = [
 	"api_base",
@@ -43,9 +43,9 @@ const ROUTING = [
 ] as const;
 
 /**
- * Other servers' names of an output maximum, and of answers that are made and thrown away: past the one that is
- * held they would be money; and the member whose content a gateway behind us puts in the place of all others
- * (LiteLLM's extra_body). Keys that change what the operator pays for the same tokens.
+ * Members that a caller may not set. They are other names of the output maximum, discarded answers that cost beyond the
+ * hold, and options that change the operator's price for the same tokens. LiteLLM's extra_body could replace all
+ * others.
  */
 export const NOT_THE_CALLERS = [
 	...ROUTING,
@@ -78,7 +78,7 @@ export const NOT_THE_CALLERS = [
 	"modelId",
 ] as const;
 
-/** What the gateway itself writes into an upstream's body (src/upstreams/chat/dialects.ts). */
+/** Members that the gateway itself writes into an upstream's body (src/upstreams/chat/dialects.ts). */
 const OF_UPSTREAMS = ["chat_template_kwargs", "dynatemp_range", "repeat_penalty"] as const;
 
 const anything = <Name extends string>(names: readonly Name[]) =>

@@ -2,12 +2,13 @@ import { ApiError } from "../errors/index.ts";
 import { pathText } from "../schema/index.ts";
 
 const MIN_SIDE = 64;
-/** The pixel limit of image parts: that of the edit routes. */
+/** The pixel limit of image parts; the edit routes have the same. */
 const MAX_PIXELS = 33_177_600;
 
 /**
- * Checks an image of a data URL by its header only: `base64` is the beginning of its data. Throws
- * CORRUPTED_IMAGE, IMAGE_TOO_SMALL or IMAGE_TOO_LARGE.
+ * Checks an image of a data URL by its header only.
+ * @param base64 the beginning of its data
+ * @throws ApiError CORRUPTED_IMAGE, IMAGE_TOO_SMALL or IMAGE_TOO_LARGE
  */
 export function checkImageData(base64: string, at: (string | number)[]): void {
 	const param = pathText(at);
@@ -30,7 +31,9 @@ interface Size {
 	readonly height: number;
 }
 
-/** Width and height from the header; "unknown" for formats whose header we do not read; null where it is broken. */
+/**
+ * Returns width and height from the header; "unknown" for formats whose header we do not read; null where it is broken.
+ */
 export function imageSize(bytes: Buffer): Size | "unknown" | null {
 	if (bytes.length < 12) return null;
 	if (bytes.readUInt32BE(0) === 0x89504e47)

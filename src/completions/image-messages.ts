@@ -3,8 +3,8 @@ import { arrayElements, type ByteRange, lastMember, memberSplice, objectMembers,
 import type { ChatMessage } from "./schema.ts";
 
 /**
- * The first message whose images the model gets: 0 where it takes several images. One that takes a single image
- * gets those of the last message that has any; earlier ones are left out.
+ * Returns the first message whose images the model gets: 0 where it takes several images. A model that takes a single
+ * image gets those of the last message that has any.
  */
 export function firstMessageWithImages(
 	messages: readonly ChatMessage[],
@@ -18,7 +18,7 @@ function hasImage({ role, content }: ChatMessage): boolean {
 	return role === "user" && Array.isArray(content) && content.some((part) => part.type === "image_url");
 }
 
-/** The messages' JSON text without the images before that message; what else they say stays byte for byte. */
+/** Returns the messages' JSON text without the images before that message; the rest stays byte for byte. */
 export function withoutImagesBefore(bytes: Uint8Array, messages: ByteRange, keptFrom: number): string {
 	const output = new Splice(bytes);
 	let keptTo = messages.start;
@@ -34,20 +34,23 @@ export function withoutImagesBefore(bytes: Uint8Array, messages: ByteRange, kept
 	return utf8Text(text, 0, text.length);
 }
 
-/** null where the message has none. A message of nothing else says an empty text: its turn stays. */
+/**
+ * Returns the message without its images; null where it has none. A message of images only gets an empty text, so that
+ * its turn stays.
+ */
 function withoutImages(bytes: Uint8Array, message: ByteRange): Splice | null {
 	const members = objectMembers(bytes, message.start);
 	const content = lastMember(members, "content");
 	if (content === undefined || bytes[content.valueStart] !== 0x5b) return null;
 	const parts = arrayElements(bytes, content.valueStart);
-	const others = parts.filter((part) => !isImage(bytes, part));
-	if (others.length === parts.length) return null;
+	const otherParts = parts.filter((part) => !isImage(bytes, part));
+	if (otherParts.length === parts.length) return null;
 	const list = new Splice(bytes);
-	for (const [index, part] of others.entries()) {
+	for (const [index, part] of otherParts.entries()) {
 		list.insert(index === 0 ? "[" : ",");
 		list.keep(part.start, part.end);
 	}
-	list.insert(others.length === 0 ? '""' : "]");
+	list.insert(otherParts.length === 0 ? '""' : "]");
 	return memberSplice(bytes, members, new Map([["content", list]]), message);
 }
 

@@ -1,8 +1,7 @@
 /**
- * The road that every route of conversations shares: a request in OpenAI's chat form is checked, priced, held,
- * forwarded, posted and settled here; how its answer is told is the route's own (`AnswerForm`). Promises: one
- * call, one charge; nothing that ends an answer goes out before its post is durable; a caller that leaves stops
- * the upstream and pays what was done. Never logs a prompt.
+ * What all conversation routes share: a request in OpenAI's chat form is checked, priced, held, forwarded, posted and
+ * settled here. Each route presents the answer itself (`AnswerForm`). Promises: one call, one charge; no answer ends
+ * before its post is durable; a caller that leaves stops the upstream and pays for the work done. Never logs a prompt.
  */
 export { admitChat } from "./admit.ts";
 export type { AnswerForm, PostedCharge, StreamForm } from "./answer-form.ts";

@@ -2,15 +2,15 @@ import { ApiError } from "../errors/index.ts";
 import { pathText } from "../schema/index.ts";
 import { audioContainer } from "../wire/index.ts";
 
-/** Characters of base64 that hold every header which is read here. */
+/** This many characters of base64 contain every header that is read here. */
 const HEADER_CHARS = 64;
-/** What is shorter says nothing: the upstream judges it. */
+/** Shorter data is left to the upstream to judge. */
 const WHOLE_HEADER_BYTES = 12;
 const NOT_BASE64 = /[^A-Za-z0-9+/=_\-\s]/;
 
 type At = readonly (string | number)[];
 
-/** Containers that each format of an audio part may come in; a format without any is raw samples. */
+/** The containers that each audio format may come in; a format without any is raw samples. */
 const AUDIO: Readonly<Record<string, readonly string[]>> = {
 	wav: ["wav"],
 	mp3: ["mp3"],
@@ -21,7 +21,10 @@ const AUDIO: Readonly<Record<string, readonly string[]>> = {
 	m4a: ["mp4", "aac"],
 };
 
-/** Checks base64 audio by its header: readable, and what `format` says it is. Throws INVALID_AUDIO_FORMAT. */
+/**
+ * Checks base64 audio by its header: it must be readable, and of the declared `format`.
+ * @throws ApiError INVALID_AUDIO_FORMAT
+ */
 export function checkAudioData(base64: string, format: string, at: At): void {
 	const header = base64.slice(0, HEADER_CHARS);
 	if (NOT_BASE64.test(header)) throw invalidAudio(at, "must be base64 data: no URL is taken here");
@@ -29,9 +32,9 @@ export function checkAudioData(base64: string, format: string, at: At): void {
 	if (expected === undefined) return;
 	const bytes = Buffer.from(header, "base64");
 	if (bytes.length < WHOLE_HEADER_BYTES) return;
-	const found = bytes.toString("latin1", 0, 4) === "FORM" ? "aiff" : audioContainer(bytes);
-	if (found === null) throw invalidAudio(at, "is no audio that can be read; send one of the documented formats");
-	if (!expected.includes(found)) throw invalidAudio(at, `is ${found}, and its format says ${format}`);
+	const container = bytes.toString("latin1", 0, 4) === "FORM" ? "aiff" : audioContainer(bytes);
+	if (container === null) throw invalidAudio(at, "is no audio that can be read; send one of the documented formats");
+	if (!expected.includes(container)) throw invalidAudio(at, `is ${container}, and its format says ${format}`);
 }
 
 function invalidAudio(at: At, problem: string): ApiError {
@@ -39,10 +42,13 @@ function invalidAudio(at: At, problem: string): ApiError {
 	return new ApiError("INVALID_AUDIO_FORMAT", { param, message: `${param}: ${problem}` });
 }
 
-/** First boxes of MP4 and QuickTime files, old ones among them. */
+/** Types of the first box in MP4 and QuickTime files, including old ones. */
 const BOXES: ReadonlySet<string> = new Set(["ftyp", "moov", "mdat", "wide", "free", "skip", "pnot"]);
 
-/** Checks base64 video by its header: mp4, mov, mpeg or webm. Throws INVALID_VIDEO_FORMAT. */
+/**
+ * Checks base64 video by its header: mp4, mov, mpeg or webm.
+ * @throws ApiError INVALID_VIDEO_FORMAT
+ */
 export function checkVideoData(base64: string, at: At): void {
 	const bytes = Buffer.from(base64.slice(0, HEADER_CHARS), "base64");
 	if (bytes.length < WHOLE_HEADER_BYTES) return;

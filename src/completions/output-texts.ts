@@ -2,14 +2,15 @@ import { isRecord } from "../schema/is-record.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What a text in parts says: its texts and its thoughts, each joined. */
+/** The content of a text in parts: its texts and its thoughts, each joined. */
 interface PartsSaid {
 	readonly content?: string;
 	readonly reasoning_content?: string;
 }
 
 /**
- * The members that stand for the content of a message or delta, where a server gives it in parts; else none. Thoughts come as parts of type `thinking` from some.
+ * Returns members that replace the content of a message or delta, where a server sends it in parts; else none. Some
+ * servers send thoughts as parts of type `thinking`.
  */
 export function outputTexts({ content, reasoning_content: thought, reasoning }: Fields): PartsSaid {
 	if (!Array.isArray(content)) return {};

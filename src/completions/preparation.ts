@@ -20,24 +20,26 @@ export interface PreparationSettings {
 	readonly cites: boolean;
 }
 
-/** null where nothing has: the plain road. */
+/** Returns what must be read or searched; null where nothing must. */
 export function preparationSettings({ files }: MessageContents, options: EffectiveServiceParameters): PreparationSettings | null {
-	// A search of the upstream's own takes the place of ours.
+	// The upstream's own search replaces ours.
 	const search = options.enable_x_search ? "off" : options.enable_web_search;
 	const scraping = options.enable_web_scraping;
 	if (files.length === 0 && search === "off" && !scraping) return null;
 	return { files, search, scraping, cites: options.enable_web_citations };
 }
 
-/** Results of a search of X that are held for, and charged at most. */
+/** Maximum number of results of a search of X that are held for and charged. */
 const MAX_X_RESULTS = 20;
 
-/** What a result costs that the model's provider finds on X. */
+/** Returns the price of a result that the model's provider finds on X. */
 export function xResultPrice({ pricePerXResultUsd }: Pick<Config["web"], "pricePerXResultUsd">): SourcePrice {
 	return { sku: "chat-x-search-result", picoPrice: callPrice(pricePerXResultUsd), atMost: MAX_X_RESULTS };
 }
 
-/** What the hosted tools of a request mean as options. One that the model lacks is refused elsewhere. */
+/**
+ * Returns the options that the hosted tools of a request stand for. A tool that the model lacks is refused elsewhere.
+ */
 export function hostedOptions(tools: ChatBody["tools"], { capabilities }: Pick<TextModel, "capabilities">): ServiceParameters {
 	const types = new Set((tools ?? []).flatMap((tool) => ("function" in tool ? [] : tool.type)));
 	return {
@@ -47,8 +49,8 @@ export function hostedOptions(tools: ChatBody["tools"], { capabilities }: Pick<T
 }
 
 /**
- * The echo in the first chunk of a stream: where something was read or searched, or the caller wants results there. What
- * the sources say stands in it only where the caller does.
+ * Returns the echo in the first chunk of a stream, where something was read or searched, or the caller wants results
+ * there. It has the content of sources only if the caller asked for it.
  */
 export function streamEcho(
 	options: EffectiveServiceParameters,

@@ -33,9 +33,9 @@ import {
 export interface PrepareOptions {
 	readonly input: ChatInput;
 	readonly members: readonly JsonMember[];
-	/** Without what is read yet. */
+	/** Size of the prompt before files and pages are read. */
 	readonly size: PromptSize;
-	readonly wanted: PreparationSettings;
+	readonly settings: PreparationSettings;
 	readonly model: TextModel;
 	readonly prices: Config["web"];
 	readonly caller: Caller;
@@ -44,24 +44,24 @@ export interface PrepareOptions {
 	readonly deps: Pick<ChatDeps, "budgets" | "upstreams" | "countTokens" | "web">;
 }
 
-/** A request with all that was read and found in it. */
+/** A request that includes the texts of files, pages and search results. */
 export interface PreparedChat {
 	readonly input: ChatInput;
 	readonly ran: EarlierAttempt;
-	/** What ran costs, where the request succeeds. */
+	/** The charge for the work done, where the request succeeds. */
 	readonly costs: readonly ChargeLine[];
-	/** null where nothing of the web was read, and no search gave an answer. */
+	/** null where no page was read and no search gave an answer. */
 	readonly web: { readonly sources: readonly WebSource[] } | null;
 }
 
-/** Of a text in which addresses are looked for. */
+/** Maximum length of a text that is searched for addresses. */
 const MAX_URL_TEXT = 100_000;
 
 /**
- * Reads the files, reads or searches the web, and puts what came into the request (docs/chat.md). The least that the
- * request costs, and what is going to run, is held while it does: a caller without money has nothing read. A caller that
- * leaves stops it, and pays for a question to the model that was on its way; a failure costs nothing.
- * @throws ApiError 402; what is wrong with a file; what the call's signal aborts with
+ * Reads the files, reads or searches the web, and inserts the results into the request (docs/chat.md). Meanwhile the
+ * request's minimum cost and the cost of this work are held, so nothing is read for a caller without money. A caller
+ * that leaves stops it, and pays for a question already sent to the model; a failure costs nothing.
+ * @throws ApiError 402; what is wrong with a file; the abort reason of the call's signal
  */
 export async function prepareChat(inputs: PrepareOptions): Promise<PreparedChat> {
 	const { call, caller, context, deps } = inputs;
@@ -87,9 +87,9 @@ const NOT_ASKED = { usage: null, lines: [], sentTo: null } as const;
 class PreparationRun {
 	readonly worstNano: ReturnType<typeof linesNano>;
 	readonly #inputs: PrepareOptions;
-	/** The latest message of the user; -1: none. */
+	/** Index of the user's latest message; -1: none. */
 	readonly #latest: number;
-	readonly #said: string;
+	readonly #userText: string;
 	readonly #urls: readonly string[];
 	readonly #question: DecisionRequest | null;
 	#sentTo: string | null = null;
@@ -103,13 +103,13 @@ class PreparationRun {
 
 	constructor(inputs: PrepareOptions) {
 		this.#inputs = inputs;
-		const { input, model, wanted, prices, size, call } = inputs;
+		const { input, model, settings, prices, size, call } = inputs;
 		this.#latest = input.body.messages.findLastIndex(({ role }) => role === "user");
-		this.#said = textOf(input, this.#latest);
-		this.#urls = wanted.scraping ? urlsIn(this.#said.slice(0, MAX_URL_TEXT)) : [];
-		const searches = this.#urls.length === 0 && wanted.search !== "off" && this.#said.trim() !== "";
-		const asks = searches && wanted.search === "auto";
-		this.#question = asks ? decisionRequest(input.body, input.long, model, new Date(call.admittedAtMs)) : null;
+		this.#userText = textOf(input, this.#latest);
+		this.#urls = settings.scraping ? urlsIn(this.#userText.slice(0, MAX_URL_TEXT)) : [];
+		const searches = this.#urls.length === 0 && settings.search !== "off" && this.#userText.trim() !== "";
+		const asksModel = searches && settings.search === "auto";
+		this.#question = asksModel ? decisionRequest(input.body, input.long, model, new Date(call.admittedAtMs)) : null;
 		const { input: inputPrice, output } = highestRates(model.prices, size.atMost);
 		this.worstNano = linesNano([
 			{ units: size.atLeast, picoPrice: inputPrice },
@@ -121,15 +121,19 @@ class PreparationRun {
 	}
 
 	async prepared(): Promise<PreparedChat> {
-		const { input, members, wanted, model, deps, prices, call } = this.#inputs;
-		// Where things stand is found before files are decoded over the body.
-		const rewritten = new RewrittenInput(input, members, new Set([...wanted.files.map(({ message }) => message), this.#latest]));
-		const texts = await readFiles(wanted.files, input.long, deps.web, call);
+		const { input, members, settings, model, deps, prices, call } = this.#inputs;
+		// Positions are found before files are decoded over the body.
+		const rewritten = new RewrittenInput(
+			input,
+			members,
+			new Set([...settings.files.map(({ message }) => message), this.#latest]),
+		);
+		const texts = await readFiles(settings.files, input.long, deps.web, call);
 		const query = await this.#query();
 		const isAsked = this.#urls.length > 0 || query !== null;
 		const { contextTokens } = model;
 		const found = isAsked
-			? await gatherWebResults({ urls: this.#urls, query, cites: wanted.cites, contextTokens }, deps.web, prices, call)
+			? await gatherWebResults({ urls: this.#urls, query, cites: settings.cites, contextTokens }, deps.web, prices, call)
 			: NOTHING_FOUND;
 		this.#lines = found.lines;
 		const ran = { lines: found.lines, usage: this.#usage };
@@ -144,18 +148,18 @@ class PreparationRun {
 		};
 	}
 
-	/** What was done for a caller that has left. */
+	/** Returns the work done for a caller that has left. */
 	async untilNow(): Promise<{ usage: TokenUsage | null; lines: readonly ChargeLine[]; sentTo: string | null }> {
 		if (this.#question === null || this.#sentTo === null) return NOT_ASKED;
 		this.#usage ??= await questionUsage(this.#question, { countTokens: this.#countTokens });
 		return { usage: this.#usage, lines: [...this.#askedLines(), ...this.#lines], sentTo: this.#sentTo };
 	}
 
-	/** What is searched for: what the user says, or what the model makes of it; null: nothing. */
+	/** Returns the query: the user's text, or the model's version of it; null: no search. */
 	async #query(): Promise<string | null> {
-		const { wanted, model, deps, context, call } = this.#inputs;
-		if (this.#urls.length > 0 || wanted.search === "off" || this.#said.trim() === "") return null;
-		if (this.#question === null) return this.#said;
+		const { settings, model, deps, context, call } = this.#inputs;
+		if (this.#urls.length > 0 || settings.search === "off" || this.#userText.trim() === "") return null;
+		if (this.#question === null) return this.#userText;
 		const { query, usage } = await decideSearch(this.#question, model, {
 			upstreams: deps.upstreams,
 			countTokens: this.#countTokens,
@@ -167,7 +171,7 @@ class PreparationRun {
 			},
 		});
 		this.#usage = usage;
-		// A question that failed costs nothing, also where the caller leaves later.
+		// A question that failed costs nothing, even where the caller leaves later.
 		if (usage === null) this.#sentTo = null;
 		return query;
 	}
@@ -177,7 +181,7 @@ class PreparationRun {
 	}
 }
 
-/** What a message of the user says, without its files and media; of a long text the beginning. */
+/** Returns the text of a user's message without its files and media; of a long text the beginning. */
 function textOf({ body, long }: ChatInput, index: number): string {
 	const message = body.messages[index];
 	if (message?.role !== "user") return "";
@@ -185,10 +189,13 @@ function textOf({ body, long }: ChatInput, index: number): string {
 	return message.content.flatMap((part) => (part.type === "text" ? long.startOf(part.text, MAX_URL_TEXT) : [])).join("\n");
 }
 
-/** For marks of files: nobody outside knows it. */
+/** Secret for the marks of files, so that nobody outside can guess them. */
 const SECRET = randomBytes(32);
 
-/** A file's text as the model gets it: whole. The same file has the same mark each time, so that prompts can be cached. */
+/**
+ * Returns a file's whole text as the model gets it. The same file always has the same mark, so that prompts can be
+ * cached.
+ */
 async function markedText({ source, text }: FileText): Promise<string> {
 	const hash = createHmac("sha256", SECRET).update(`${source}\0`);
 	await sliceBySlice(text, (slice) => hash.update(slice));

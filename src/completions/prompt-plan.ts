@@ -8,7 +8,7 @@ import { type PromptSize, PromptText, promptOverheadTokens, promptSize } from ".
 export interface PromptPlan {
 	readonly input: ChatInput;
 	readonly members: ReturnType<typeof topLevelMembers>;
-	/** Bounds of the prompt's tokens, without counting them. */
+	/** Bounds of the prompt's tokens, known without counting them. */
 	readonly size: PromptSize;
 	/** Tokens that the chat template adds to the counted text. */
 	readonly overheadTokens: number;
@@ -16,7 +16,10 @@ export interface PromptPlan {
 	text(): PromptText;
 }
 
-/** Plans the prompt of a checked request. `input` is the request's own, or the one with files and pages read into it. */
+/**
+ * Plans the prompt of a checked request.
+ * @param input the request's own, or the one with files and pages inserted
+ */
 export function planPrompt(checked: CheckedChat, input: ChatInput, contents: MessageContents): PromptPlan {
 	const { sealed } = checked;
 	const members = topLevelMembers(input.raw);

@@ -5,17 +5,17 @@ import type { ChatInput } from "./chat-input.ts";
 import type { MessageContents } from "./check-messages.ts";
 import { type ChatBody, ChatBodySchema } from "./schema.ts";
 
-/** Tokens that one medium counts for at most, whatever its data's size. */
+/** Maximum number of tokens of one medium, whatever its data's size. */
 const IMAGE_TOKENS = 2_000;
 const AUDIO_TOKENS = 20_000;
 const VIDEO_TOKENS = 60_000;
-/** Of all files that go on as they are: what a hundred dense pages, read as text and as pictures, count for. */
+/** Maximum number of tokens of all files sent unchanged: a hundred dense pages, read as text and as pictures. */
 const FILE_TOKENS = 250_000;
 const OVERHEAD_PER_ITEM = 16;
 /** No tokenizer in use packs more bytes than this into an average token of a whole prompt. */
 const MOST_BYTES_PER_TOKEN = 16;
 
-/** Fields that no server puts into the prompt. Of keys that we do not know it may: they count. */
+/** Fields that no server puts into the prompt. Unknown keys count, since a server may. */
 const SILENT_FIELDS: ReadonlySet<string> = new Set(
 	Object.keys(ChatBodySchema.properties).filter((key) => !["messages", "tools", "response_format"].includes(key)),
 );
@@ -23,12 +23,15 @@ const SILENT_FIELDS: ReadonlySet<string> = new Set(
 export interface PromptSize {
 	/** An upper bound of prompt tokens: no token is shorter than a byte (docs/money.md). */
 	readonly atMost: number;
-	/** The same of the text alone, without what media are taken for. */
+	/** An upper bound of the text's tokens alone, without the media's. */
 	readonly textAtMost: number;
 	readonly atLeast: number;
 }
 
-/** Bounds of the prompt's tokens, from bytes alone. `addedBytes` is text that we put in (system prompt, character). */
+/**
+ * Returns bounds of the prompt's tokens, from bytes alone.
+ * @param addedBytes text that we add (system prompt, character)
+ */
 export function promptSize(
 	{ body, raw, long }: ChatInput,
 	members: readonly JsonMember[],
@@ -46,7 +49,7 @@ export function promptSize(
 	return { atMost: textAtMost + media, textAtMost, atLeast: Math.floor(text / MOST_BYTES_PER_TOKEN) };
 }
 
-/** Longer prompts are not counted but estimated: no count of them comes in time, and no model's context holds them. */
+/** Longer prompts are estimated: counting them takes too long, and no model's context holds them. */
 const MAX_COUNTED_BYTES = 4 * 1_048_576;
 
 /** A piece of the prompt: a text, or JSON that goes into it. Long strings in it are cut. */
@@ -57,18 +60,18 @@ export class PromptText {
 	readonly #pieces: readonly PromptPiece[];
 	readonly #long: LongStrings;
 
-	/** `added` is text that we put in. */
+	/** @param added text that we add */
 	constructor(body: ChatBody, added: string, long: LongStrings) {
 		this.#pieces = promptPieces(body, added);
 		this.#long = long;
 	}
 
-	/** As it is written in the body. */
+	/** Size of the text as written in the body. */
 	get bytes(): number {
 		return this.#pieces.reduce((sum, piece) => sum + this.#sizeOf(piece) + 1, 0);
 	}
 
-	/** Its tokens, and those of what follows it: counted, or of a very long one estimated by its bytes. */
+	/** Returns the tokens of the text and of `more` after it: counted, or estimated by bytes where it is very long. */
 	async tokens(countTokens: (text: string) => Promise<number>, more = ""): Promise<number> {
 		if (this.#long.isEmpty || this.bytes <= MAX_COUNTED_BYTES)
 			return countTokens(this.#pieces.map((piece) => this.#whole(piece)).join("\n") + more);
@@ -107,7 +110,7 @@ function promptPieces(body: ChatBody, added: string): PromptPiece[] {
 	return pieces;
 }
 
-/** Tokens of message frames and media, which counting the text does not see. */
+/** Returns the tokens of message frames and media, which counting the text does not see. */
 export function promptOverheadTokens(body: ChatBody, facts: MessageContents): number {
 	const files = Math.min(Math.ceil(facts.nativeFileBytes / 20), FILE_TOKENS / 5);
 	return 4 * body.messages.length + 3 + facts.images * 1_000 + facts.audios * 2_000 + facts.videos * 6_000 + files;

@@ -1,6 +1,8 @@
 import { BlockList, isIP, isIPv6 } from "node:net";
 
-/** Ranges that no caller may point us at: private, loopback, link-local, shared, multicast, reserved (RFC 6890). */
+/**
+ * Address ranges that no caller may send us to: private, loopback, link-local, shared, multicast, reserved (RFC 6890).
+ */
 const blocked = new BlockList();
 for (const [network, prefix] of [
 	["0.0.0.0", 8],
@@ -27,8 +29,8 @@ for (const [network, prefix] of [
 	blocked.addSubnet(network, prefix, "ipv6");
 
 /**
- * True for a host that names a non-public address by itself. Names are judged again where they are resolved
- * and connected to; this is the early answer for what can be known from the text.
+ * Returns true for a host that is a non-public address by its text. Names are checked again where they are resolved and
+ * connected to.
  */
 export function forbiddenAddress(hostname: string): boolean {
 	const host = hostname.replace(/^\[|\]$|\.+$/g, "").toLowerCase();

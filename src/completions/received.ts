@@ -2,25 +2,25 @@ import { isRecord } from "../schema/is-record.ts";
 import { isSealedPacket, sealedPlainBytes } from "../wire/sealed-packet.ts";
 
 const MAX_PIECES = 1_024;
-/** Characters that are kept for counting; an endless answer must not fill the memory. */
-const MAX_KEPT = 4_194_304;
+/** Maximum number of characters held for counting; an endless answer must not fill the memory. */
+const MAX_HELD_CHARS = 4_194_304;
 const MAX_SOURCES = 100;
 
 /**
- * What a model has said so far: the text for counting where the upstream gives no usage, and the two cheap
- * measures of the stream's ceiling (content chunks, bytes / 8).
+ * The model's output so far: the text, for counting where the upstream reports no usage, and the two cheap estimates
+ * for the stream's ceiling (content chunks, bytes / 8).
  */
 export class ReceivedOutput {
 	#pieces: string[] = [];
-	/** Older pieces, joined: a piece may be a part of a longer text, which it would keep in memory. */
+	/** Older pieces, joined. A piece may be a slice of a longer text, which it would keep in memory. */
 	readonly #joined: string[] = [];
 	#length = 0;
-	#kept = 0;
-	/** True: what is said is sealed; its plaintext is measured, and nothing of it kept. */
+	#heldChars = 0;
+	/** True: the output is sealed; its plaintext is measured, and nothing of it is held. */
 	readonly #isSealed: boolean;
-	/** Chunks that carried content. */
+	/** Number of chunks with content. */
 	chunks = 0;
-	/** Addresses of sources that the model's server tells. */
+	/** Addresses of sources that the model's server reports. */
 	readonly #sources = new Set<string>();
 
 	constructor({ isSealed = false } = {}) {
@@ -31,22 +31,22 @@ export class ReceivedOutput {
 		return this.#length === 0;
 	}
 
-	/** A cheap lower measure of output tokens: content chunks or bytes / 8, whichever is more (docs/money.md). */
+	/** A cheap lower bound of output tokens: content chunks or bytes / 8, whichever is more (docs/money.md). */
 	get tokensAtLeast(): number {
 		return Math.max(this.chunks, Math.floor(this.#length / 8));
 	}
 
-	/** Sources that the model's server has told, each once, up to a hundred. */
+	/** Number of different sources that the model's server has reported, up to a hundred. */
 	get sources(): number {
 		return this.#sources.size;
 	}
 
-	/** An estimate of the tokens whose text was not kept: bytes / 3. */
+	/** An estimate of the tokens whose text was discarded: bytes / 3. */
 	get discardedTokens(): number {
-		return Math.ceil((this.#length - this.#kept) / 3);
+		return Math.ceil((this.#length - this.#heldChars) / 3);
 	}
 
-	/** Characters; of what is sealed, bytes. */
+	/** Number of characters; of sealed output, bytes. */
 	get length(): number {
 		return this.#length;
 	}
@@ -55,21 +55,21 @@ export class ReceivedOutput {
 		return this.#joined.join("") + this.#pieces.join("");
 	}
 
-	/** Takes in one piece of a stream. */
-	addPiece(said: string): void {
-		if (said === "") return;
-		this.#addText(said);
+	/** Adds one piece of a stream. */
+	addPiece(message: string): void {
+		if (message === "") return;
+		this.#addText(message);
 		this.chunks++;
 	}
 
-	/** Takes in the choices of a chunk (`delta`) or of a whole answer (`message`). True where they had content. */
+	/** Adds the choices of a chunk (`delta`) or of a whole answer (`message`). Returns true where they had content. */
 	add(choices: unknown): boolean {
 		if (!Array.isArray(choices)) return false;
 		const before = this.#length;
 		for (const choice of choices as unknown[]) {
 			if (!isRecord(choice)) continue;
-			const said = choice.delta ?? choice.message;
-			if (isRecord(said)) this.#addPieces(said);
+			const message = choice.delta ?? choice.message;
+			if (isRecord(message)) this.#addPieces(message);
 			else this.#addText(choice.text);
 		}
 		const grew = this.#length > before;
@@ -77,15 +77,15 @@ export class ReceivedOutput {
 		return grew;
 	}
 
-	#addPieces(said: Record<string, unknown>): void {
-		this.#addText(said.content);
-		// The same thoughts stand in more than one of them.
-		this.#addText(said.reasoning_content ?? said.reasoning ?? said.thinking ?? said.reasoning_details);
-		this.#addText(said.refusal);
-		if (isRecord(said.audio)) this.#addText(said.audio.transcript);
-		if (Array.isArray(said.annotations)) this.#addSources(said.annotations);
-		this.#addCalled(said.function_call);
-		const calls = said.tool_calls;
+	#addPieces(message: Record<string, unknown>): void {
+		this.#addText(message.content);
+		// Servers repeat the same thoughts in several of these members.
+		this.#addText(message.reasoning_content ?? message.reasoning ?? message.thinking ?? message.reasoning_details);
+		this.#addText(message.refusal);
+		if (isRecord(message.audio)) this.#addText(message.audio.transcript);
+		if (Array.isArray(message.annotations)) this.#addSources(message.annotations);
+		this.#addCalled(message.function_call);
+		const calls = message.tool_calls;
 		if (!Array.isArray(calls)) return;
 		for (const call of calls as unknown[]) if (isRecord(call)) this.#addCalled(call.function);
 	}
@@ -111,8 +111,8 @@ export class ReceivedOutput {
 				return;
 			}
 			this.#length += value.length;
-			if (this.#kept + value.length > MAX_KEPT) return;
-			this.#kept += value.length;
+			if (this.#heldChars + value.length > MAX_HELD_CHARS) return;
+			this.#heldChars += value.length;
 			if (this.#pieces.push(value) < MAX_PIECES) return;
 			this.#joined.push(this.#pieces.join(""));
 			this.#pieces = [];

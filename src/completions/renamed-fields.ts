@@ -5,8 +5,8 @@ import type { Admission } from "../server/endpoint.ts";
 type Path = Issue["path"];
 
 /**
- * Runs checks of a chat request that was made of another form's body: what they refuse is told with the caller's
- * names. Throws what the checks throw.
+ * Runs checks of a chat request that was made from another form's body. Refusals name fields as the caller does. Throws
+ * what the checks throw.
  */
 export async function withRenamedFields<T>(rename: (path: Path) => Path, checks: () => T | Promise<T>): Promise<T> {
 	try {
@@ -16,7 +16,7 @@ export async function withRenamedFields<T>(rename: (path: Path) => Path, checks:
 	}
 }
 
-/** Does the same for an admission, and for the refusals of its hold. */
+/** Does the same for an admission, and for refusals of its hold. */
 export async function admitRenamed(
 	rename: (path: Path) => Path,
 	admit: () => Admission | Promise<Admission>,
@@ -35,12 +35,17 @@ function renamed(error: ApiError, rename: (path: Path) => Path): ApiError {
 	if (param === undefined) return error;
 	const name = pathText(rename(pathOfText(param)));
 	if (name === param) return error;
-	const told = issues?.map((issue) => ({ ...issue, path: rename(issue.path) }));
-	const message = told === undefined ? error.message.replace(param, () => name) : invalidRequest(told).message;
-	return new ApiError(error.code, { ...error.options, message, param: name, ...(told ? { issues: told } : {}) });
+	const renamedIssues = issues?.map((issue) => ({ ...issue, path: rename(issue.path) }));
+	const message = renamedIssues === undefined ? error.message.replace(param, () => name) : invalidRequest(renamedIssues).message;
+	return new ApiError(error.code, {
+		...error.options,
+		message,
+		param: name,
+		...(renamedIssues ? { issues: renamedIssues } : {}),
+	});
 }
 
-/** `messages[0].content` as its parts. */
+/** Returns the parts of a path such as `messages[0].content`. */
 function pathOfText(text: string): (string | number)[] {
 	return text
 		.split(/[.[\]]+/)

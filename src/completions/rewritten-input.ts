@@ -12,27 +12,27 @@ import {
 import type { ChatInput } from "./chat-input.ts";
 import type { ChatBody, ChatMessage } from "./schema.ts";
 
-/** A text with its JSON, in pieces and without the quotes. */
+/** A text with its JSON in pieces, without the quotes. */
 export interface ChangedText {
 	readonly text: string;
 	readonly json: readonly Uint8Array[];
 }
 
-/** Writes a text of any length as JSON, slice by slice between other work. */
+/** Writes a text of any length as JSON, slice by slice, in turns of the event loop. */
 export async function changedText(text: string): Promise<ChangedText> {
 	return { text, json: await sliceBySlice(text, (slice) => Buffer.from(JSON.stringify(slice).slice(1, -1))) };
 }
 
-/** What changes in the messages: parts that become texts, and a text before what a message of the user says. */
+/** Changes to the messages: parts that become texts, and a text before the content of a user's message. */
 export interface MessageChanges {
-	/** Message -> part of its content -> its text. */
+	/** Texts by message, then by part of its content. */
 	readonly texts: ReadonlyMap<number, ReadonlyMap<number, ChangedText>>;
 	readonly before: { readonly message: number; readonly text: string } | null;
 }
 
 type UserMessage = Extract<ChatMessage, { role: "user" }>;
 
-/** One message whose content changes: where it and its content stand in the body. */
+/** One message whose content changes: the positions of the message and its content in the body. */
 interface Place {
 	readonly message: ByteRange;
 	readonly members: readonly JsonMember[];
@@ -42,8 +42,8 @@ interface Place {
 }
 
 /**
- * A chat request whose messages are changed: everything else stays byte for byte. Where things stand is looked up at
- * once, since reading files writes over the bytes of their data.
+ * A chat request whose messages are changed; the rest stays byte for byte. Positions are found at once, since reading
+ * files overwrites the bytes of their data.
  */
 export class RewrittenInput {
 	readonly #input: ChatInput;
@@ -95,18 +95,18 @@ export class RewrittenInput {
 		const content = new Splice(raw);
 		if (place.parts === null) {
 			if (before !== null) content.insert(`${JSON.stringify(before).slice(0, -1)}\\n\\n`);
-			// Behind the quote, where another text goes before it.
+			// It starts after the quote where another text is inserted before it.
 			content.keep(place.content.valueStart + (before === null ? 0 : 1), place.content.valueEnd);
 			return content;
 		}
-		const given = Array.isArray(message.content) ? message.content : [];
+		const originalParts = Array.isArray(message.content) ? message.content : [];
 		content.insert("[");
 		if (before !== null) content.insert(`${JSON.stringify({ type: "text", text: before })}${place.parts.length > 0 ? "," : ""}`);
 		for (const [index, part] of place.parts.entries()) {
 			if (index > 0) content.insert(",");
 			const text = texts.get(index);
 			if (text === undefined) content.keep(part.start, part.end);
-			else insertText(content, given[index], text);
+			else insertText(content, originalParts[index], text);
 		}
 		content.insert("]");
 		return content;
@@ -115,7 +115,7 @@ export class RewrittenInput {
 
 type Part = Exclude<UserMessage["content"], string>[number];
 
-/** The JSON of `textInPlaceOf`, without joining it. */
+/** Inserts the JSON of `textInPlaceOf`, without joining it. */
 function insertText(content: Splice, part: Part | undefined, { json }: ChangedText): void {
 	const empty = JSON.stringify(textInPlaceOf(part, ""));
 	const inside = empty.indexOf('"text":""') + '"text":"'.length;
@@ -124,12 +124,15 @@ function insertText(content: Splice, part: Part | undefined, { json }: ChangedTe
 	content.insert(empty.slice(inside));
 }
 
-/** Keeps the part's hint of what to cache. */
+/** Returns a text part that keeps the cache hint of the part it replaces. */
 function textInPlaceOf(part: Part | undefined, text: string): Extract<Part, { type: "text" }> {
 	return { type: "text", text, ...(part?.cache_control === undefined ? {} : { cache_control: part.cache_control }) };
 }
 
-/** The parsed copy of the same. A text that is cut in the copy stays a string of its own, so that it can be found whole. */
+/**
+ * Returns the parsed form of the changed content. A text that is cut in the parsed copy stays a string of its own, so
+ * that its whole can be found.
+ */
 function changedContent(
 	{ content }: UserMessage,
 	texts: ReadonlyMap<number, ChangedText>,
@@ -138,8 +141,8 @@ function changedContent(
 ): UserMessage["content"] {
 	if (typeof content === "string" && (before === null || !isCut(content)))
 		return before === null ? content : `${before}\n\n${content}`;
-	const given: Part[] = typeof content === "string" ? [{ type: "text", text: content }] : content;
-	const changed = given.map((part, index) => {
+	const originalParts: Part[] = typeof content === "string" ? [{ type: "text", text: content }] : content;
+	const changed = originalParts.map((part, index) => {
 		const text = texts.get(index);
 		return text === undefined ? part : textInPlaceOf(part, text.text);
 	});

@@ -3,7 +3,7 @@ import Type, { type Static } from "typebox";
 import { ServiceParametersSchema } from "../catalog/service-parameters.ts";
 import { REASONING_EFFORTS } from "../catalog/types.ts";
 
-/** Each costs some work for every upstream that is tried; no model makes use of as many. */
+/** Maximum number of tools. Each costs work for every upstream tried; no model makes use of as many. */
 export const MAX_TOOLS = 2_048;
 
 const orNull = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()]);

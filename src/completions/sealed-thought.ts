@@ -1,19 +1,19 @@
 import { innerJson } from "../wire/index.ts";
 import type { Thought } from "./conversation.ts";
 
-/** Names the form of what stands behind it. */
+/** Version prefix of the encoding. */
 const PREFIX = "t1.";
 
 /**
- * What a provider wants back unchanged with its thoughts (pieces, signature) as one text for the caller to send back,
- * so that nothing need be kept here. Opaque to callers, not secret. Some clients leave thoughts out that have none.
+ * Encodes the pieces and signature that a provider needs back with its thoughts as one text, which the caller sends
+ * back. So nothing need be stored here. It is opaque to callers, not secret. Some clients drop thoughts without it.
  */
 export function sealThought(details: readonly unknown[], signature: string | null): string {
-	return PREFIX + Buffer.from(written({ details, signature })).toString("base64url");
+	return PREFIX + Buffer.from(jsonOf({ details, signature })).toString("base64url");
 }
 
-/** Nothing for what nests too deeply to be written. */
-function written(thought: object): string {
+/** Returns the JSON of a thought; empty where it nests too deeply. */
+function jsonOf(thought: object): string {
 	try {
 		return JSON.stringify(thought);
 	} catch {
@@ -21,13 +21,13 @@ function written(thought: object): string {
 	}
 }
 
-/** What `sealThought` put in; nothing for a text of another origin. */
+/** Decodes the text of `sealThought`; returns nothing for any other text. */
 export function openThought(sealed: string): Pick<Thought, "details" | "signature"> {
 	if (!sealed.startsWith(PREFIX)) return {};
 	try {
-		const opened: unknown = innerJson(Buffer.from(sealed.slice(PREFIX.length), "base64url"));
-		if (typeof opened !== "object" || opened === null) return {};
-		const { details, signature } = opened as { details?: unknown; signature?: unknown };
+		const value: unknown = innerJson(Buffer.from(sealed.slice(PREFIX.length), "base64url"));
+		if (typeof value !== "object" || value === null) return {};
+		const { details, signature } = value as { details?: unknown; signature?: unknown };
 		return {
 			...(Array.isArray(details) ? { details } : {}),
 			...(typeof signature === "string" ? { signature } : {}),

@@ -8,7 +8,7 @@ import type { Receipt } from "./sealed/receipts.ts";
 import type { ThinkingPlan } from "./thinking.ts";
 import type { WebSource } from "./web/index.ts";
 
-/** A chat request past admission and hold: what both ways of answering need. */
+/** A chat request after admission and hold: what both kinds of answer need. */
 export interface ChatSession {
 	readonly call: Call;
 	readonly model: TextModel;
@@ -16,31 +16,31 @@ export interface ChatSession {
 	readonly forward: ChatForward;
 	/** The `service_parameters` echo. */
 	readonly echo: Readonly<Record<string, unknown>>;
-	/** What becomes of think blocks in the text; null: it goes through as it is. */
+	/** How think blocks in the text are handled; null: the text is unchanged. */
 	readonly thinking: ThinkingPlan | null;
-	/** What the answer has to be, where this service sees to it. */
+	/** The format that this service enforces, if any. */
 	readonly format: EnforcedFormat | null;
 	readonly checkSchema: CheckSchema;
 	readonly includeUsage: boolean;
-	/** What is kept of the answer for its signature; null where nobody signs. */
+	/** The receipt for the answer's signature; null where nobody signs. */
 	readonly receipt: Receipt | null;
-	/** The echo in the first chunk of a stream; null: it carries none. */
+	/** The echo in the first chunk of a stream; null: none. */
 	readonly streamEcho: Readonly<Record<string, unknown>> | null;
-	/** What the web gave for it; null where nothing was read or searched. */
+	/** The web results; null where nothing was read or searched. */
 	readonly web: SessionWeb | null;
 	readonly choices: number;
-	/** Output tokens a choice may have before the stream guard ends it; null without a price or ceiling. */
+	/** Output tokens of a choice after which the stream is ended; null without a price or ceiling. */
 	readonly maxTokens: number | null;
 }
 
-/** What an answer tells of the web. */
+/** What an answer reports of the web results. */
 export interface SessionWeb {
 	readonly sources: readonly WebSource[];
-	/** True: the answer brings the sources as a call of a tool as well, where its form has a place for that. */
+	/** True: the answer also lists the sources as a tool call, where its form allows that. */
 	readonly asDocuments: boolean;
 }
 
-/** An upstream's id where it has OpenAI's prefix, else one of ours. */
+/** Returns the upstream's id where it has OpenAI's prefix, else one of ours. */
 export function completionId(upstreamId: unknown, requestId: string): string {
 	return typeof upstreamId === "string" && upstreamId.startsWith("chatcmpl-") ? upstreamId : `chatcmpl-${requestId}`;
 }

@@ -5,7 +5,7 @@ import type { WholeAnswer } from "../upstreams/chat/port.ts";
 import { LongStrings } from "../wire/index.ts";
 import { type ThinkingPlan, ThinkingStream, thinkingPlan, withThinkingApart } from "./thinking.ts";
 
-const TELL: ThinkingPlan = { tell: true, opened: false };
+const TELL: ThinkingPlan = { reportThoughts: true, startsInside: false };
 
 async function whole(message: object, plan: ThinkingPlan) {
 	const body = { id: "chatcmpl-1", choices: [{ index: 0, message, finish_reason: "stop" }], usage: { total_tokens: 3 } };
@@ -50,9 +50,12 @@ test("thoughts of a whole answer come as reasoning_content, or go", async () => 
 		reasoning_content: "2 and 2",
 		content: "4",
 	});
-	expect(await whole({ role: "assistant", content }, { ...TELL, tell: false })).toEqual({ role: "assistant", content: "4" });
+	expect(await whole({ role: "assistant", content }, { ...TELL, reportThoughts: false })).toEqual({
+		role: "assistant",
+		content: "4",
+	});
 	expect(await whole({ content: null, tool_calls: [{ id: "a" }] }, TELL)).toEqual({ content: null, tool_calls: [{ id: "a" }] });
-	expect(await whole({ content: "x</think>4", reasoning_content: "before " }, { ...TELL, opened: true })).toEqual({
+	expect(await whole({ content: "x</think>4", reasoning_content: "before " }, { ...TELL, startsInside: true })).toEqual({
 		reasoning_content: "before x",
 		content: "4",
 	});
@@ -92,9 +95,12 @@ test("a delta that only thinks says no text, so that clients do not begin the an
 test("the entry and the options of a request say what becomes of thoughts", () => {
 	const keep = { strip: false, disabled: false };
 	expect(thinkingPlan({}, keep)).toBeNull();
-	expect(thinkingPlan({}, { ...keep, strip: true })).toEqual({ tell: false, opened: false });
-	expect(thinkingPlan({ thinkBlocks: "inline" }, keep)).toEqual({ tell: true, opened: false });
-	expect(thinkingPlan({ thinkBlocks: "opened" }, keep)).toEqual({ tell: true, opened: true });
+	expect(thinkingPlan({}, { ...keep, strip: true })).toEqual({ reportThoughts: false, startsInside: false });
+	expect(thinkingPlan({ thinkBlocks: "inline" }, keep)).toEqual({ reportThoughts: true, startsInside: false });
+	expect(thinkingPlan({ thinkBlocks: "opened" }, keep)).toEqual({ reportThoughts: true, startsInside: true });
 	// A model that was asked not to think gets its empty block in the prompt.
-	expect(thinkingPlan({ thinkBlocks: "opened" }, { strip: true, disabled: true })).toEqual({ tell: false, opened: false });
+	expect(thinkingPlan({ thinkBlocks: "opened" }, { strip: true, disabled: true })).toEqual({
+		reportThoughts: false,
+		startsInside: false,
+	});
 });

@@ -6,36 +6,42 @@ import { inTurns, spliceMembers, stringifyInSteps, topLevelMembers, utf8Text } f
 import { type SplitText, splitThinkBlocks, ThinkBlockSplitter } from "./think-blocks.ts";
 import { membersOf, wholeBody } from "./whole-body.ts";
 
-/** What becomes of the thoughts that a model writes into its text. */
+/** How the thoughts in a model's text are handled. */
 export interface ThinkingPlan {
-	/** True: they come as reasoning_content; false: they go. */
-	readonly tell: boolean;
-	/** The text begins with a thought: the first tag stood in the prompt. */
-	readonly opened: boolean;
+	/** True: they are sent as reasoning_content; false: they are removed. */
+	readonly reportThoughts: boolean;
+	/** True where the text begins with a thought: the prompt had the first tag. */
+	readonly startsInside: boolean;
 }
 
-/** null: the text goes through as it is. `disabled`: the model was asked not to think. */
+/**
+ * Returns the plan; null: the text is unchanged.
+ * @param disabled true where the model was asked not to think
+ */
 export function thinkingPlan(
 	{ thinkBlocks }: Pick<TextModel, "thinkBlocks">,
 	{ strip, disabled }: { readonly strip: boolean; readonly disabled: boolean },
 ): ThinkingPlan | null {
 	if (!strip && thinkBlocks === undefined) return null;
-	return { tell: !strip, opened: thinkBlocks === "opened" && !disabled };
+	return { reportThoughts: !strip, startsInside: thinkBlocks === "opened" && !disabled };
 }
 
-/** A whole answer with its think blocks told apart, or gone. */
+/** Separates or removes the think blocks of a whole answer. */
 export async function withThinkingApart(answer: WholeAnswer, plan: ThinkingPlan): Promise<WholeAnswer> {
 	const body = await wholeBody(answer);
 	if (!Array.isArray(body.choices)) return answer;
 	const choices = body.choices.map((choice: unknown) => {
 		if (!isRecord(choice) || !isRecord(choice.message) || typeof choice.message.content !== "string") return choice;
 		const { content, ...message } = choice.message;
-		return { ...choice, message: said(message, splitThinkBlocks(content as string, plan.opened), plan, true) };
+		return { ...choice, message: withSplitText(message, splitThinkBlocks(content as string, plan.startsInside), plan, true) };
 	});
 	return withChoices(answer, body, choices);
 }
 
-/** An answer that says something else. Throws INFERENCE_FAILED where it nests too deeply to be read. */
+/**
+ * Returns an answer with other choices.
+ * @throws ApiError INFERENCE_FAILED where it nests too deeply to be read
+ */
 export async function withChoices(
 	answer: WholeAnswer,
 	body: WholeAnswer["body"],
@@ -46,7 +52,7 @@ export async function withChoices(
 	return { ...answer, bytes, body: { ...body, choices } };
 }
 
-/** The same for the events of a stream, whose tags may be split over any of them. */
+/** Separates or removes the think blocks of a stream, whose tags may be split over any events. */
 export class ThinkingStream {
 	readonly #plan: ThinkingPlan;
 	readonly #splitters = new Map<number, ThinkBlockSplitter>();
@@ -67,28 +73,30 @@ export class ThinkingStream {
 	#choice(choice: Record<string, unknown>): Record<string, unknown> {
 		const index = typeof choice.index === "number" ? choice.index : 0;
 		const { content, ...delta } = isRecord(choice.delta) ? choice.delta : {};
-		const splitter = this.#splitters.get(index) ?? new ThinkBlockSplitter(this.#plan.opened);
+		const splitter = this.#splitters.get(index) ?? new ThinkBlockSplitter(this.#plan.startsInside);
 		this.#splitters.set(index, splitter);
 		const isLast = choice.finish_reason !== null && choice.finish_reason !== undefined;
 		if (typeof content !== "string" && !isLast) return choice;
-		const now = typeof content === "string" ? splitter.push(content) : { content: "", thought: "" };
+		const decided = typeof content === "string" ? splitter.push(content) : { content: "", thought: "" };
 		const rest = isLast ? splitter.end() : { content: "", thought: "" };
-		const told = { content: now.content + rest.content, thought: now.thought + rest.thought };
-		if (typeof content !== "string" && told.content === "" && told.thought === "") return choice;
-		return { ...choice, delta: said(delta, told, this.#plan, false) };
+		const split = { content: decided.content + rest.content, thought: decided.thought + rest.thought };
+		if (typeof content !== "string" && split.content === "" && split.thought === "") return choice;
+		return { ...choice, delta: withSplitText(delta, split, this.#plan, false) };
 	}
 }
 
-/** The message or delta with what was said; a thought that the server told apart itself stays before ours. */
-function said(
+/**
+ * Returns the message or delta with the separated text; a thought that the server reported separately precedes ours.
+ */
+function withSplitText(
 	rest: Record<string, unknown>,
 	{ content, thought }: SplitText,
-	{ tell }: ThinkingPlan,
+	{ reportThoughts }: ThinkingPlan,
 	isWhole: boolean,
 ): Record<string, unknown> {
-	if (!tell || thought === "") return { ...rest, content };
-	const before = typeof rest.reasoning_content === "string" ? rest.reasoning_content : "";
-	const told = { ...rest, reasoning_content: before + thought };
-	// A delta that only thinks says nothing: clients take an empty text for the beginning of the answer.
-	return content === "" && !isWhole ? told : { ...told, content };
+	if (!reportThoughts || thought === "") return { ...rest, content };
+	const reportedThought = typeof rest.reasoning_content === "string" ? rest.reasoning_content : "";
+	const split = { ...rest, reasoning_content: reportedThought + thought };
+	// A delta with only a thought has no content: clients take an empty text for the beginning of the answer.
+	return content === "" && !isWhole ? split : { ...split, content };
 }

@@ -116,13 +116,13 @@ export async function listenProblem(hostname: string, port: number): Promise<Lis
 
 /** Returns the trusted proxies as the settings have them now, rebuilt only after a reload has changed them. */
 function currentTrust(read: () => ForwardingSettings): () => ProxyTrust {
-	const settings = read();
+	let settings = read();
 	let trust = trustOf(settings);
 	return () => {
-		const settings = read();
-		if (settings !== settings) {
-			trust = trustOf(settings);
-			settings = settings;
+		const current = read();
+		if (current !== settings) {
+			trust = trustOf(current);
+			settings = current;
 		}
 		return trust;
 	};

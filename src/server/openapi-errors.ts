@@ -49,8 +49,8 @@ function errorCodes(endpoint: Endpoint): Set<ErrorCode> {
 	// 400: a query parameter that the route does not have.
 	const always: readonly ErrorCode[] = ["INVALID_REQUEST", "RATE_LIMIT_EXCEEDED", "UNKNOWN_ERROR", "SERVICE_UNAVAILABLE"];
 	const codes = new Set<ErrorCode>([...always, ...(endpoint.codes ?? [])]);
-	const add = (codes: readonly ErrorCode[]) => {
-		for (const code of codes) codes.add(code);
+	const add = (added: readonly ErrorCode[]) => {
+		for (const code of added) codes.add(code);
 	};
 	if (!endpoint.callers.includes("none")) add(BY_KEY);
 	if (endpoint.callers.includes("wallet")) add(BY_WALLET);

@@ -29,8 +29,8 @@ export class PostedStream {
 	/** Wakes a write that waits for a caller who has left. */
 	#onLeft: () => void = () => {};
 
-	constructor(of: PostedStreamOptions) {
-		this.#options = of;
+	constructor(options: PostedStreamOptions) {
+		this.#options = options;
 		this.ended = new Promise((resolve) => {
 			this.#end = resolve;
 		});
@@ -86,10 +86,10 @@ export class PostedStream {
 	/** Returns the next piece. Throws where the caller leaves while the piece is awaited. */
 	async #next(): Promise<IteratorResult<Uint8Array>> {
 		this.#options.signal.throwIfAborted();
-		const result = this.#options.pieces.next();
-		const result = await Promise.race([result, this.#leaving()]);
+		const pending = this.#options.pieces.next();
+		const result = await Promise.race([pending, this.#leaving()]);
 		if (result === null) {
-			result.catch(() => {});
+			pending.catch(() => {});
 			throw this.#options.signal.reason;
 		}
 		return result;

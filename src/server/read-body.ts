@@ -164,7 +164,7 @@ function readSmall(request: Request, limits: UploadLimits): Promise<Uint8Array> 
 }
 
 interface BodyReader {
-	result(): Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }>;
+	read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }>;
 	cancel(): Promise<void>;
 }
 
@@ -189,7 +189,7 @@ async function readLarge(
 	const total = setTimeout(() => timedOut?.(), limits.totalMs);
 	let silence = setTimeout(() => timedOut?.(), limits.silenceMs);
 	try {
-		let result = await Promise.race([reader.result(), expired]);
+		let result = await Promise.race([reader.read(), expired]);
 		while (!result.done) {
 			const { value } = result;
 			if (value !== undefined) {
@@ -205,7 +205,7 @@ async function readLarge(
 			}
 			clearTimeout(silence);
 			silence = setTimeout(() => timedOut?.(), limits.silenceMs);
-			result = await Promise.race([reader.result(), expired]);
+			result = await Promise.race([reader.read(), expired]);
 		}
 	} catch (error) {
 		void reader.cancel().catch(() => {});

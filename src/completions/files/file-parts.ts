@@ -3,17 +3,17 @@ import { invalidField, pathText } from "../../schema/index.ts";
 import type { LongStrings } from "../../wire/index.ts";
 import type { ChatMessage } from "../schema.ts";
 
-/** Of one file, decoded. */
+/** Maximum size of one file, decoded. */
 export const MAX_FILE_BYTES = 26_214_400;
-/** Of one request: each is a job of the reader. */
+/** Maximum number of files in a request: each is a job of the reader. */
 export const MAX_FILES = 100;
 
 type Part = Exclude<Extract<ChatMessage, { role: "user" }>["content"], string>[number];
 export type FilePartBody = Extract<Part, { type: "file" }>;
 
-/** A file of a message whose text goes to the model in its place. */
+/** A file of a message that is replaced by its text. */
 export interface FilePart {
-	/** Its message, and its place in the message's content. */
+	/** Index of its message, and of the part in the message's content. */
 	readonly message: number;
 	readonly part: number;
 	/** "" where the caller gave none. */
@@ -22,19 +22,19 @@ export interface FilePart {
 	readonly source: string;
 }
 
-/** What is known of a file before it is read. */
+/** The sizes of a file, known before it is read. */
 export interface FileContents {
 	readonly isAddress: boolean;
-	/** Of its data in the body. */
+	/** Size of its data in the body. */
 	readonly dataBytes: number;
-	/** Of the file itself. */
+	/** Size of the decoded file. */
 	readonly fileBytes: number;
 	readonly isPdf: boolean;
 }
 
 /**
- * What can be said of a file part without reading it: its form and its size. Throws INVALID_REQUEST and
- * PAYLOAD_TOO_LARGE, naming the part.
+ * Checks the form and the size of a file part without reading it.
+ * @throws ApiError INVALID_REQUEST and PAYLOAD_TOO_LARGE, naming the part
  */
 export function checkFilePart({ file }: FilePartBody, at: readonly (string | number)[], long: LongStrings): FileContents {
 	const path = [...at, "file", "file_data"];
@@ -49,7 +49,7 @@ export function checkFilePart({ file }: FilePartBody, at: readonly (string | num
 		throw invalidField(path, "must be a data: URL with base64, or an http(s) URL");
 	const dataBytes = long.bytesOf(source);
 	const fileBytes = Math.floor(((dataBytes - comma - 1) * 3) / 4);
-	// Padding stands for no bytes.
+	// Padding encodes no bytes.
 	if (fileBytes > MAX_FILE_BYTES + 2) throw tooLarge(path);
 	return { isAddress: false, dataBytes, fileBytes, isPdf };
 }

@@ -7,7 +7,7 @@ import { refusedUrl } from "../../upstreams/public-fetch/refusal.ts";
 import { base64String, type LongStrings } from "../../wire/index.ts";
 import { type FilePart, MAX_FILE_BYTES, tooLarge } from "./file-parts.ts";
 
-/** What reads files for conversations. */
+/** The dependencies that read files for conversations. */
 export interface FileDeps {
 	readonly documents: DocumentReader;
 	readonly fetchPublic: PublicFetch;
@@ -16,20 +16,21 @@ export interface FileDeps {
 /** The text of a file part. */
 export interface FileText {
 	readonly file: FilePart;
-	/** Of the file: its name, or its address. */
+	/** The file's name, or its address. */
 	readonly source: string;
 	readonly text: string;
 }
 
-/** Files of one request that are read at once: no more than a few of them are in memory. */
+/** Number of a request's files read at once, so that only a few are in memory. */
 const AT_ONCE = 3;
-/** Of all files of a request together: two texts of the largest file. */
+/** Maximum number of characters of a request's files together: two texts of the largest file. */
 const MAX_TEXT_CHARS = 2 * MAX_FILE_BYTES;
 
 /**
- * The texts of all files, in their order. The base64 of a long one is decoded over the body's own bytes: its part of the
- * body is lost.
- * @throws ApiError INVALID_REQUEST, PAYLOAD_TOO_LARGE, naming the part, SERVICE_UNAVAILABLE; what `signal` aborts with
+ * Returns the texts of all files, in their order. The base64 of a long file is decoded in place, which overwrites that
+ * part of the body.
+ * @throws ApiError INVALID_REQUEST, PAYLOAD_TOO_LARGE, naming the part, SERVICE_UNAVAILABLE; the abort reason of
+ * `signal`
  */
 export async function readFiles(
 	files: readonly FilePart[],
@@ -57,7 +58,7 @@ export async function readFiles(
 		await Promise.all(Array.from({ length: Math.min(AT_ONCE, files.length) }, reader));
 		return texts;
 	} catch (fault) {
-		// The other files need not be read any more.
+		// The other files are no longer needed.
 		stop.abort(fault);
 		throw fault;
 	}
@@ -107,7 +108,7 @@ async function bytesOf(
 	}
 }
 
-/** A refusal of the file, told of the part. */
+/** Returns a refusal of a file with the path of its part. */
 function ofPart(fault: unknown, path: readonly (string | number)[]): unknown {
 	if (!(fault instanceof ApiError) || fault.code !== "INVALID_REQUEST") return fault;
 	const issues = fault.options.issues?.map((issue) => ({ ...issue, path })) ?? [];

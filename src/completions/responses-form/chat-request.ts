@@ -11,22 +11,25 @@ export const LOGPROBS = "message.output_text.logprobs";
 
 export interface ResponsesChat {
 	readonly body: ChatBody;
-	/** The tools that the caller runs, by the names that the model calls them. */
+	/** The tools that the caller runs, by the names that the model uses. */
 	readonly tools: ClientTools;
-	/** Tools and items that the model does not get. */
+	/** Tools and items that are not sent to the model. */
 	readonly ignored: readonly string[];
-	/** The caller's name of a field of the chat request. */
+	/** Returns the caller's name of a field of the chat request. */
 	rename(path: Issue["path"]): Issue["path"];
 }
 
-/** What needs a memory of ours, which there is none of. */
+/** Options that need stored responses, which this service does not have. */
 const STATEFUL: Readonly<Record<string, string>> = {
 	previous_response_id: "nothing is kept between requests; send the whole conversation as input",
 	conversation: "nothing is kept between requests; send the whole conversation as input",
 	prompt: "no prompts are kept here; send instructions and input",
 };
 
-/** The chat request that says the same. Throws 400 for what cannot be said. */
+/**
+ * Converts the request to a chat request.
+ * @throws ApiError 400 for content without an equivalent
+ */
 export function chatRequest(request: ResponsesBody, long: LongStrings): ResponsesChat {
 	refuseState(request);
 	const conversation = new Conversation();
@@ -77,18 +80,18 @@ function sampling(request: ResponsesBody): Partial<ChatBody> {
 	};
 }
 
-/** A hosted search that has to run. */
+/** Returns true for a choice that forces a hosted search. */
 function isSearchChoice(choice: ResponsesBody["tool_choice"]): boolean {
 	return typeof choice === "object" && isSearch(choice.type);
 }
 
 function textOf({ text }: ResponsesBody): Partial<ChatBody> {
 	const { format, verbosity } = text ?? {};
-	const asked = verbosity ? { verbosity } : {};
-	if (!format || format.type === "text") return asked;
-	if (format.type === "json_object") return { ...asked, response_format: { type: "json_object" } };
+	const textOptions = verbosity ? { verbosity } : {};
+	if (!format || format.type === "text") return textOptions;
+	if (format.type === "json_object") return { ...textOptions, response_format: { type: "json_object" } };
 	const { type, ...schema } = format;
-	return { ...asked, response_format: { type, json_schema: schema } };
+	return { ...textOptions, response_format: { type, json_schema: schema } };
 }
 
 function toolsOf(request: ResponsesBody, clientTools: ClientTools): Partial<ChatBody> {

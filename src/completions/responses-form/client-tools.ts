@@ -10,7 +10,7 @@ type Tools = NonNullable<ChatBody["tools"]>;
 type CustomTool = Extract<ResponseTool, { type: "custom" }>;
 type FunctionDefinition = Extract<Tools[number], { function: object }>["function"];
 
-/** What a function of the chat request is to the caller. */
+/** The caller's tool behind a function of the chat request. */
 export interface ClientTool {
 	readonly kind: "function" | "custom" | HostedCall;
 	readonly name: string;
@@ -18,17 +18,17 @@ export interface ClientTool {
 	readonly namespace?: string;
 }
 
-/** Names of functions are at most this long everywhere. */
+/** Maximum length of a function's name at all providers. */
 const MAX_NAME_CHARS = 64;
 /** The namespace of tools that are called without one. */
 const DEFAULT_NAMESPACE = "functions";
 
 /**
- * The tools of a request, which its caller runs, as functions of the chat request, and back. A function is sent as it
- * is, a free-form tool as a function with the one text `input`, a tool of a namespace under `namespace__name`.
+ * Converts the tools that the caller runs to functions of the chat request, and back. A function is sent unchanged, a
+ * free-form tool as a function with one text `input`, a tool of a namespace under `namespace__name`.
  */
 export class ClientTools {
-	/** Where the tools that are not sent stand, with their types. */
+	/** Positions and types of the tools that are not sent. */
 	readonly ignored: string[] = [];
 	readonly #functions = new Map<string, FunctionDefinition>();
 	readonly #tools = new Map<string, ClientTool>();
@@ -41,12 +41,15 @@ export class ClientTools {
 		this.#long = long;
 	}
 
-	/** @param at where the list stands, for `ignored` */
+	/** @param at the path of the list, for `ignored` */
 	add(tools: readonly ResponseTool[], at: string, namespace?: string): void {
 		for (const [index, tool] of tools.entries()) this.#add(tool, `${at}[${index}]`, namespace);
 	}
 
-	/** The tools of the chat request; null of `allowed` means all. */
+	/**
+	 * Returns the tools of the chat request.
+	 * @param allowed null: all
+	 */
 	chatTools(allowed: ReadonlySet<string> | null): Tools {
 		const functions = [...this.#functions].filter(([name]) => allowed === null || allowed.has(name));
 		return [
@@ -56,7 +59,7 @@ export class ClientTools {
 		];
 	}
 
-	/** What the caller calls the function; one that it did not declare is a function of that name. */
+	/** Returns the caller's tool for a function; an undeclared one is a function of that name. */
 	toolOf(functionName: string): ClientTool {
 		return this.#tools.get(functionName) ?? { kind: "function", name: functionName };
 	}
@@ -71,7 +74,7 @@ export class ClientTools {
 		else this.ignored.push(`${at} (${tool.type})`);
 	}
 
-	/** A tool that is declared again takes the place of the earlier one. */
+	/** Adds a tool; it replaces an earlier one of that name. */
 	#set(tool: ClientTool, { description, parameters, strict }: Omit<FunctionDefinition, "name">): void {
 		const name = functionName(tool.name, tool.namespace);
 		this.#tools.set(name, tool);
@@ -85,22 +88,22 @@ export class ClientTools {
 	}
 }
 
-/** The function that stands for a tool of a namespace; the same for the same tool in every request. */
+/** Returns the function name of a tool in a namespace; it is the same in every request. */
 export function functionName(name: string, namespace?: string | null): string {
 	if (!namespace || namespace === DEFAULT_NAMESPACE) return name;
-	const whole = `${namespace}__${name}`.replaceAll(/[^a-zA-Z0-9_-]/g, "_");
-	if (whole.length <= MAX_NAME_CHARS) return whole;
+	const fullName = `${namespace}__${name}`.replaceAll(/[^a-zA-Z0-9_-]/g, "_");
+	if (fullName.length <= MAX_NAME_CHARS) return fullName;
 	const hash = createHash("sha256").update(`${namespace}\n${name}`).digest("hex").slice(0, 8);
-	return `${whole.slice(0, MAX_NAME_CHARS - 9)}_${hash}`;
+	return `${fullName.slice(0, MAX_NAME_CHARS - 9)}_${hash}`;
 }
 
-/** The functions that `allowed_tools` leaves; null where all may be called. */
+/** Returns the functions that `allowed_tools` lists; null where all may be called. */
 export function allowedFunctions({ tool_choice: choice }: ResponsesBody): ReadonlySet<string> | null {
 	if (typeof choice !== "object" || choice.type !== "allowed_tools" || !("tools" in choice)) return null;
 	return new Set(choice.tools.flatMap((tool) => functionOfChoice(tool) ?? []));
 }
 
-/** The function that a choice of one tool names; undefined where it names none. */
+/** Returns the function that a choice of one tool names; undefined where it names none. */
 export function functionOfChoice(choice: { readonly type: string }): string | undefined {
 	if (Object.hasOwn(HOSTED_CALLS, choice.type)) return choice.type;
 	if (choice.type !== "function" && choice.type !== "custom") return undefined;
@@ -109,7 +112,7 @@ export function functionOfChoice(choice: { readonly type: string }): string | un
 	return functionName(named.name, "namespace" in named && typeof named.namespace === "string" ? named.namespace : null);
 }
 
-/** A search of the web that the provider does. */
+/** Returns true for a web search that the provider runs. */
 export function isSearch(type: string): boolean {
 	return /^web_search(_preview)?(_\d|$)/.test(type);
 }
@@ -118,12 +121,12 @@ function named({ name }: { readonly name: string }, namespace: string | undefine
 	return namespace === undefined ? { name } : { name, namespace };
 }
 
-/** What stands beside the fields of another form is anything: only by its name is it told from what was meant. */
+/** Returns true for a value with a name. Fields of another form may hold anything. */
 function isNamed(value: unknown): value is { readonly name: string } {
 	return typeof value === "object" && value !== null && "name" in value && typeof value.name === "string" && value.name !== "";
 }
 
-/** A function in the form of chat, or in the flat form of this API. */
+/** Returns the function of a tool, in chat's nested form or the flat form of this API. */
 function functionIn(tool: ResponseTool): FunctionDefinition {
 	return ("function" in tool && isNamed(tool.function) ? tool.function : tool) as FunctionDefinition;
 }
@@ -132,7 +135,7 @@ function isCustom(tool: ResponseTool): tool is CustomTool {
 	return tool.type === "custom";
 }
 
-/** Its parameters are the one text; models obey a grammar that they are shown, and nothing enforces it. */
+/** Returns a function with one text parameter. The description shows the grammar; nothing enforces it. */
 function freeForm({ description, format }: CustomTool, long: LongStrings): Omit<FunctionDefinition, "name"> {
 	const grammar = format?.type === "grammar" ? format.definition : undefined;
 	const form = grammar ? ` that matches this ${format?.syntax ?? "lark"} grammar:\n${long.partTextOf(grammar)}` : "";
@@ -147,7 +150,7 @@ function hostedFunction(tool: ResponseTool & { readonly type: HostedCall }): Omi
 	return { description: own.description ?? description, parameters: own.parameters ?? parameters };
 }
 
-/** A search that must not reach the web: there is no other here. */
+/** Returns true for a search that must not reach the web; there is no such search here. */
 function isOffline(tool: ResponseTool): boolean {
 	return "external_web_access" in tool && tool.external_web_access === false;
 }

@@ -5,8 +5,8 @@ const texts = { type: "array", items: text };
 const integer = { type: "integer" };
 
 /**
- * Tools of the Responses API that its caller runs, by their types: as a function of the chat request, and the member
- * of the item `<type>_call` that has the function's arguments.
+ * Tools of the Responses API that the caller runs, by type: the function of the chat request, and the member of the
+ * item `<type>_call` that has the function's arguments.
  */
 export const HOSTED_CALLS = {
 	local_shell: {
@@ -48,7 +48,7 @@ export const HOSTED_CALLS = {
 
 export type HostedCall = keyof typeof HOSTED_CALLS;
 
-/** True for a tool that the caller runs; one that its provider would run in a machine of its own is not. */
+/** Returns true for a tool that the caller runs, false for one that its provider would run on a machine of its own. */
 export function isHostedCall(tool: ResponseTool): tool is ResponseTool & { readonly type: HostedCall } {
 	if (!Object.hasOwn(HOSTED_CALLS, tool.type)) return false;
 	const { environment, execution } = tool as { environment?: { type?: unknown } | null; execution?: unknown };

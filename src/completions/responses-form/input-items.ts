@@ -20,55 +20,58 @@ interface ItemTargets {
 	readonly long: LongStrings;
 }
 
-/** Adds the items of `input` to a conversation, and the tools that they bring to those of the request. */
+/** Adds the items of `input` to a conversation, and their tools to those of the request. */
 export class InputItems {
-	/** Where the items that the model does not get stand, with their types. */
+	/** Positions and types of the items that are not sent to the model. */
 	readonly ignored: string[] = [];
-	readonly #to: ItemTargets;
+	readonly #targets: ItemTargets;
 
 	constructor(targets: ItemTargets) {
-		this.#to = targets;
+		this.#targets = targets;
 	}
 
-	/** Throws 400 for what would need a memory of ours. */
+	/**
+	 * Adds the items.
+	 * @throws ApiError 400 for items that need stored responses
+	 */
 	add(input: readonly ResponseItem[]): void {
 		for (const [index, item] of input.entries()) {
-			this.#to.conversation.from(index);
+			this.#targets.conversation.from(index);
 			this.#add(item, index);
 		}
 	}
 
 	#add(item: ResponseItem, index: number): void {
-		const { conversation, tools, long } = this.#to;
-		const at = ["input", index];
-		if (item.type === undefined || item.type === "message") addMessage(conversation, item as MessageItem, at);
+		const { conversation, tools, long } = this.#targets;
+		const path = ["input", index];
+		if (item.type === undefined || item.type === "message") addMessage(conversation, item as MessageItem, path);
 		else if (item.type === "reasoning") conversation.thought(thoughtOf(item as ReasoningItem, long));
-		else if (item.type === "item_reference") throw noReference(at);
+		else if (item.type === "item_reference") throw noReference(path);
 		else if (item.type === "additional_tools" && "tools" in item) tools.add(item.tools, `input[${index}].tools`);
 		else if (item.type === "tool_search_output" && "tools" in item) this.#addFoundTools(item, index);
 		else if (isCall(item)) conversation.assistantCalled(calledBy(item, long));
-		else if (isOutput(item)) addOutput(conversation, { call_id: callIdOf(item), output: item.output }, at, long);
+		else if (isOutput(item)) addOutput(conversation, { call_id: callIdOf(item), output: item.output }, path, long);
 		else if (item.type !== "web_search_call") this.#addUnknown(item, index);
 	}
 
 	#addFoundTools(item: ResponseItem & { readonly tools: readonly ResponseTool[] }, index: number): void {
-		const { conversation, tools, long } = this.#to;
+		const { conversation, tools, long } = this.#targets;
 		tools.add(item.tools, `input[${index}].tools`);
 		const callId = callIdOf(item);
 		if (callId !== "") conversation.result(callId, long.partJsonOf({ tools: item.tools.flatMap(toolNames) }));
 	}
 
-	/** The text of an item whose type we do not know, where it has content as messages have it. */
+	/** Adds the text of an item of unknown type, if it has content as messages have it. */
 	#addUnknown(item: ResponseItem, index: number): void {
-		const content = textIn(item, this.#to.long);
+		const content = textIn(item, this.#targets.long);
 		if (content === "") this.ignored.push(`input[${index}] (${item.type})`);
-		else this.#to.conversation.user(content);
+		else this.#targets.conversation.user(content);
 	}
 }
 
-function noReference(at: Path) {
+function noReference(path: Path) {
 	return invalidField(
-		at,
+		path,
 		"nothing is kept between requests, so an item cannot be named by its id; send the item itself (clients do with store: false)",
 		"unsupported",
 	);
@@ -80,14 +83,14 @@ function isCall(item: ResponseItem): item is CallItem {
 
 const OUTPUT = "_call_output";
 
-/** The output of a call of another type is passed over as the call is. */
+/** Returns true for the output of a call. Outputs of ignored call types are ignored too. */
 function isOutput(item: ResponseItem): item is OutputItem {
 	if (item.type?.endsWith(OUTPUT) !== true || callIdOf(item) === "" || !("output" in item)) return false;
 	const tool = item.type.slice(0, -OUTPUT.length);
 	return tool === "function" || tool === "custom_tool" || Object.hasOwn(HOSTED_CALLS, tool);
 }
 
-/** The hosted tool that the item is a call of; a search that its provider did has no id, and is none of the caller's. */
+/** Returns the hosted tool that the item calls. A provider's own search has no id, and is not the caller's. */
 function hostedCallIn(item: ResponseItem): HostedCall | null {
 	const tool = item.type?.endsWith("_call") === true ? item.type.slice(0, -"_call".length) : "";
 	return Object.hasOwn(HOSTED_CALLS, tool) && callIdOf(item) !== "" ? (tool as HostedCall) : null;
@@ -98,7 +101,7 @@ function callIdOf(item: ResponseItem): string {
 	return call_id || id || "";
 }
 
-/** The call as the model made it: what it wrote for a free-form tool stands in `input`. */
+/** Returns the call as the model made it: the text for a free-form tool is in `input`. */
 function calledBy(item: CallItem, long: LongStrings): { id: string; name: string; arguments: string } {
 	const id = callIdOf(item);
 	if (item.type === "function_call") {
@@ -114,7 +117,7 @@ function calledBy(item: CallItem, long: LongStrings): { id: string; name: string
 	return { id, name: tool, arguments: long.partJsonOf(value ?? {}) };
 }
 
-/** The tool as the model calls it, or those of a namespace. */
+/** Returns the names by which the model calls the tool, or the tools of a namespace. */
 function toolNames(tool: ResponseTool): string[] {
 	if (tool.type === "namespace" && "tools" in tool)
 		return tool.tools.flatMap((inner) => toolNames(inner).map((name) => functionName(name, tool.name)));
@@ -133,26 +136,26 @@ function textIn(item: ResponseItem, long: LongStrings): string {
 	return texts.join("\n");
 }
 
-function addMessage(conversation: Conversation, { role, content }: MessageItem, at: Path): void {
-	const parts = typeof content === "string" ? content : content.map((part, index) => partOf(part, [...at, "content", index]));
+function addMessage(conversation: Conversation, { role, content }: MessageItem, path: Path): void {
+	const parts = typeof content === "string" ? content : content.map((part, index) => partOf(part, [...path, "content", index]));
 	if (role === "user") {
 		conversation.user(parts.length === 0 ? "" : parts);
 		return;
 	}
-	const texts = typeof parts === "string" ? parts : textsOnly(parts, at);
+	const texts = typeof parts === "string" ? parts : textsOnly(parts, path);
 	if (role === "assistant") conversation.assistantSaid(texts);
 	else conversation.system(role, texts);
 }
 
-function textsOnly(parts: readonly UserPart[], at: Path): string | TextPart[] {
+function textsOnly(parts: readonly UserPart[], path: Path): string | TextPart[] {
 	const texts = parts.map((part, index) => {
-		if (part.type !== "text") throw invalidField([...at, "content", index, "type"], "messages of this role have text only");
+		if (part.type !== "text") throw invalidField([...path, "content", index, "type"], "messages of this role have text only");
 		return part;
 	});
 	return texts.length === 0 ? "" : texts;
 }
 
-function partOf(part: ResponsePart, at: Path): UserPart {
+function partOf(part: ResponsePart, path: Path): UserPart {
 	switch (part.type) {
 		case "input_text":
 		case "output_text":
@@ -163,14 +166,14 @@ function partOf(part: ResponsePart, at: Path): UserPart {
 		case "input_image":
 		case "image_url": {
 			const { image_url: image, file_id: fileId } = part;
-			if (image === undefined || image === null) throw needsBytes(at, "image_url", fileId);
+			if (image === undefined || image === null) throw needsBytes(path, "image_url", fileId);
 			const url = typeof image === "string" ? image : image.url;
 			const detail = typeof image === "string" ? part.detail : image.detail;
 			return { type: "image_url", image_url: { url, ...(detail === undefined ? {} : { detail }) } };
 		}
 		case "input_file": {
 			const source = part.file_data ?? part.file_url;
-			if (source === undefined || source === null) throw needsBytes(at, "file_data", part.file_id);
+			if (source === undefined || source === null) throw needsBytes(path, "file_data", part.file_id);
 			return { type: "file", file: { file_data: source, ...(part.filename ? { filename: part.filename } : {}) } };
 		}
 		case "input_audio":
@@ -178,10 +181,10 @@ function partOf(part: ResponsePart, at: Path): UserPart {
 	}
 }
 
-function needsBytes(at: Path, field: string, fileId: unknown) {
+function needsBytes(path: Path, field: string, fileId: unknown) {
 	return typeof fileId === "string"
-		? invalidField([...at, "file_id"], `no files are kept here; send the content in ${field}`, "unsupported")
-		: invalidField([...at, field], "is required", "required");
+		? invalidField([...path, "file_id"], `no files are kept here; send the content in ${field}`, "unsupported")
+		: invalidField([...path, field], "is required", "required");
 }
 
 function thoughtOf(item: ReasoningItem, long: LongStrings): Thought {
@@ -190,22 +193,25 @@ function thoughtOf(item: ReasoningItem, long: LongStrings): Thought {
 	return { text, ...openThought(long.partTextOf(item.encrypted_content ?? "")) };
 }
 
-/** Text as it is; content parts as text, and their media in a message behind; any other value as JSON. */
+/**
+ * Adds the output of a call: text unchanged; content parts as text, with their media in a message after it; any other
+ * value as JSON.
+ */
 function addOutput(
 	conversation: Conversation,
 	{ call_id, output }: { readonly call_id: string; readonly output: unknown },
-	at: Path,
+	path: Path,
 	long: LongStrings,
 ): void {
 	if (isParts(output)) {
-		const parts = output.map((part, index) => partOf(part, [...at, "output", index]));
+		const parts = output.map((part, index) => partOf(part, [...path, "output", index]));
 		const texts = parts.filter((part): part is TextPart => part.type === "text");
 		const media = parts.filter((part) => part.type !== "text");
 		conversation.result(call_id, texts, media);
 	} else conversation.result(call_id, typeof output === "string" ? output : long.partJsonOf(output ?? null));
 }
 
-/** True for content parts; other arrays are values like any. */
+/** Returns true for content parts; other arrays are plain values. */
 function isParts(output: unknown): output is ResponsePart[] {
 	return Array.isArray(output) && output.length > 0 && output.every(isPart);
 }
@@ -219,7 +225,7 @@ function isPart(value: unknown): value is ResponsePart {
 
 const FILE_FIELDS = ["file_data", "file_url", "file_id", "filename"] as const;
 
-/** Has a source, and texts only where texts belong. */
+/** Returns true for a file part with a source, and texts only where texts belong. */
 function isFile(part: object): boolean {
 	const fields = Object.entries(part).filter(([name]) => FILE_FIELDS.some((field) => field === name));
 	return fields.some(([name]) => name !== "filename") && fields.every(([, value]) => value === null || typeof value === "string");

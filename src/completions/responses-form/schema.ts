@@ -1,4 +1,7 @@
-/** The body of POST /responses (docs/responses.md). Keys that it does not name are dropped; what would need a memory of ours is refused. */
+/**
+ * The body of POST /responses (docs/responses.md). Unknown keys are dropped; options that need stored responses are
+ * refused.
+ */
 import Type, { type Static } from "typebox";
 import { ServiceParametersSchema } from "../../catalog/service-parameters.ts";
 import { REASONING_EFFORTS } from "../../catalog/types.ts";
@@ -132,7 +135,7 @@ const CallOutput = Type.Object({
 	id: text(),
 	status: text(),
 });
-/** A call of a hosted tool that its caller runs. Older clients name it by its id alone. */
+/** A call of a hosted tool that its caller runs. Older clients identify it by its id alone. */
 const HostedCallItem = Type.Object({
 	type: Type.Enum(["local_shell_call", "shell_call", "apply_patch_call", "tool_search_call"]),
 	call_id: text(),
@@ -151,10 +154,10 @@ const HostedOutput = Type.Object({
 const ToolSearchOutput = Type.Object({ type: Type.Literal("tool_search_output"), call_id: text(), id: text(), tools: Tools });
 const AdditionalTools = Type.Object({ type: Type.Literal("additional_tools"), id: text(), role: text(), tools: Tools });
 const ItemReference = Type.Object({ type: Type.Literal("item_reference"), id: Type.String() });
-/** Told by earlier answers; nothing of it goes to the model. */
+/** An item that earlier answers contain; it is not sent to the model. */
 const WebSearchCall = Type.Object({ type: Type.Literal("web_search_call"), id: text(), status: text() });
 
-/** Of a type that we do not know: the text of one that has content is read, any other is passed over. */
+/** An item of unknown type: its text is read if it has content, otherwise it is ignored. */
 const OtherItem = Type.Object({
 	type: Type.String({
 		not: {
@@ -209,7 +212,7 @@ const Format = Type.Union([
 	}),
 ]);
 
-/** The options of this service that the route takes; others are dropped. */
+/** The options of this service that the route accepts; others are dropped. */
 export const SERVICE_FIELDS = [
 	"character_slug",
 	"enable_e2ee",

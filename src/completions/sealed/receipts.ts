@@ -3,12 +3,12 @@ import type { TextModel } from "../../catalog/types.ts";
 import { nextTurn } from "../../wire/index.ts";
 import type { ChatInput } from "../chat-input.ts";
 
-/** Answers that are remembered at most; the oldest goes first. */
-const MAX_KEPT = 10_000;
-/** The built-in engine among upstreams. */
+/** Maximum number of stored receipts; the oldest is dropped first. */
+const MAX_RECEIPTS = 10_000;
+/** Name of the built-in engine among the upstreams. */
 const EMBEDDED = "embedded";
 
-/** What is kept of an answer, for who asks for its signature: nothing of what was said. */
+/** What is stored of an answer for requests of its signature; no content. */
 export interface StoredReceipt {
 	readonly accountId: string;
 	readonly modelId: string;
@@ -19,28 +19,31 @@ export interface StoredReceipt {
 	readonly hashes: { readonly request: string; readonly response: string } | null;
 }
 
-/** Who answered what, in the memory of this node. */
+/** The receipts of recent answers, in the memory of this node. */
 export class Receipts {
 	readonly #byId = new Map<string, StoredReceipt>();
 
-	/** null for one that this node did not give, or has forgotten. Whose it is, is for who asks to look at. */
+	/**
+	 * Returns a receipt; null for an answer that this node did not give, or has forgotten. The caller must check who owns
+	 * it.
+	 */
 	find(id: string): StoredReceipt | null {
 		return this.#byId.get(id) ?? null;
 	}
 
-	keep(id: string, receipt: StoredReceipt): void {
+	store(id: string, receipt: StoredReceipt): void {
 		this.#byId.delete(id);
 		this.#byId.set(id, receipt);
-		if (this.#byId.size <= MAX_KEPT) return;
+		if (this.#byId.size <= MAX_RECEIPTS) return;
 		const [oldest] = this.#byId.keys();
 		if (oldest !== undefined) this.#byId.delete(oldest);
 	}
 }
 
-/** What is hashed in one turn of the event loop: some milliseconds. */
+/** Bytes hashed in one turn of the event loop: some milliseconds. */
 const STEP_BYTES = 2 << 20;
 
-/** SHA-256 of the caller's body as it came. */
+/** Returns the SHA-256 of the caller's body as received. */
 async function hashOf({ raw, long }: ChatInput): Promise<string> {
 	const hash = createHash("sha256");
 	await hashInTurns(hash, long.isEmpty ? raw : long.original);
@@ -48,22 +51,22 @@ async function hashOf({ raw, long }: ChatInput): Promise<string> {
 }
 
 async function hashInTurns(hash: Hash, bytes: Uint8Array): Promise<void> {
-	for (let at = 0; at < bytes.length; at += STEP_BYTES) {
-		if (at > 0) await nextTurn();
-		hash.update(bytes.subarray(at, at + STEP_BYTES));
+	for (let offset = 0; offset < bytes.length; offset += STEP_BYTES) {
+		if (offset > 0) await nextTurn();
+		hash.update(bytes.subarray(offset, offset + STEP_BYTES));
 	}
 }
 
-/** The receipt of an answer that is under way. */
+/** The receipt of an answer under way. */
 export class Receipt {
 	readonly #receipts: Receipts;
 	readonly #accountId: string;
 	readonly #modelId: string;
 	readonly #request: string | null;
 	readonly #response: Hash = createHash("sha256");
-	#ids: { readonly ours: string; readonly theirs: string } | null = null;
+	#ids: { readonly ownId: string; readonly reportedId: string } | null = null;
 
-	/** Of a model whose servers attest. */
+	/** Creates the receipt for a model whose servers attest. */
 	static async of(receipts: Receipts, accountId: string, model: TextModel, input: ChatInput): Promise<Receipt> {
 		const isOwn = model.targets.some(({ upstream }) => upstream === EMBEDDED);
 		return new Receipt(receipts, accountId, model.id, isOwn ? await hashOf(input) : null);
@@ -76,30 +79,30 @@ export class Receipt {
 		this.#request = request;
 	}
 
-	/** The completion's id, ours and as the upstream told it. */
-	named(ours: string, theirs: unknown): void {
-		this.#ids ??= { ours, theirs: typeof theirs === "string" ? theirs : ours };
+	/** Records the completion's id: ours, and the upstream's. */
+	setIds(ownId: string, reportedId: unknown): void {
+		this.#ids ??= { ownId, reportedId: typeof reportedId === "string" ? reportedId : ownId };
 	}
 
-	/** A part of the answer's body that goes out; comments of a stream are none. */
+	/** Adds a sent part of the answer's body to its hash; comments of a stream do not count. */
 	wrote(part: string | Uint8Array): void {
 		if (this.#request !== null) this.#response.update(part);
 	}
 
-	/** The whole of it, which may be large. */
+	/** Adds the whole body, which may be large. */
 	async wroteWhole(body: string | Uint8Array): Promise<void> {
 		if (this.#request !== null) await hashInTurns(this.#response, typeof body === "string" ? Buffer.from(body) : body);
 	}
 
-	/** The answer is whole. */
+	/** Stores the receipt of a complete answer. */
 	end(upstream: string | null): void {
 		if (this.#ids === null || upstream === null) return;
 		const request = upstream === EMBEDDED ? this.#request : null;
-		this.#receipts.keep(this.#ids.ours, {
+		this.#receipts.store(this.#ids.ownId, {
 			accountId: this.#accountId,
 			modelId: this.#modelId,
 			upstream,
-			upstreamId: this.#ids.theirs,
+			upstreamId: this.#ids.reportedId,
 			hashes: request === null ? null : { request, response: this.#response.digest("hex") },
 		});
 	}

@@ -10,7 +10,7 @@ import type { MessageContents } from "../check-messages.ts";
 import type { ChatBody, ChatMessage } from "../schema.ts";
 import { hasSealedHeaders, type SealedKeys, sealedKeys } from "./sealed-headers.ts";
 
-/** Of text that nobody here can read: bytes of an average token, rounded down. */
+/** Bytes of an average token of unreadable text, rounded down. */
 const BYTES_PER_TOKEN = 3;
 
 export interface SealedRequestDeps {
@@ -21,9 +21,9 @@ export interface SealedRequestDeps {
 	readonly form: AnswerForm;
 }
 
-/** A conversation whose messages are sealed for the model's server: what can be said of it without reading it. */
+/** A conversation whose messages are sealed for the model's server, with what is known of it without reading it. */
 export class SealedRequest {
-	/** The same without what cannot be read, for counting the rest. */
+	/** The body without its sealed texts, for counting the rest. */
 	readonly readable: ChatBody;
 	readonly #model: TextModel;
 	readonly #keys: SealedKeys;
@@ -40,7 +40,7 @@ export class SealedRequest {
 	}
 
 	/**
-	 * null where the request asks for no sealed conversation.
+	 * Returns the sealed conversation of a request; null where it is not sealed.
 	 * @throws ApiError INVALID_REQUEST, as docs/sealed-chat.md lists it
 	 */
 	static of({ input, headers, model, options, form }: SealedRequestDeps): SealedRequest | null {
@@ -56,7 +56,7 @@ export class SealedRequest {
 		return new SealedRequest(model, keys, input);
 	}
 
-	/** The options as they act: nothing that needs the text. */
+	/** Returns the options without those that need the text. */
 	static options(options: EffectiveServiceParameters): EffectiveServiceParameters {
 		return {
 			...options,
@@ -69,22 +69,25 @@ export class SealedRequest {
 		};
 	}
 
-	/** Bytes of the plaintext, beside those that stand in the body. */
+	/** Bytes of the plaintext, beyond those in the body. */
 	get addedBytes(): number {
 		return this.#plainBytes;
 	}
 
-	/** Tokens of the plaintext, estimated. */
+	/** Estimated tokens of the plaintext. */
 	get tokens(): number {
 		return Math.ceil(this.#plainBytes / BYTES_PER_TOKEN);
 	}
 
-	/** What a pass over the messages found, without the packets as text. */
+	/** Returns the sizes of the messages, without counting the packets as text. */
 	sized(facts: MessageContents): MessageContents {
 		return { ...facts, mediaBytes: facts.mediaBytes + this.#hexDigits };
 	}
 
-	/** To whom it goes. Throws INVALID_REQUEST where nobody has the key. */
+	/**
+	 * Returns where the request goes.
+	 * @throws ApiError INVALID_REQUEST where no server has the key
+	 */
 	async forward(attestations: Attestations, signal: AbortSignal): Promise<SealedForward> {
 		const holder = await attestations.holderOf(this.#model, this.#keys.modelKey, signal);
 		if (holder === null)
@@ -96,8 +99,8 @@ export class SealedRequest {
 }
 
 function refuseWhatNeedsText({ body }: ChatInput, model: TextModel, options: EffectiveServiceParameters): void {
-	const cannot = (path: string[], what: string) => {
-		throw invalidField(path, `${what} in a sealed conversation`, "unsupported");
+	const cannot = (path: string[], feature: string) => {
+		throw invalidField(path, `${feature} in a sealed conversation`, "unsupported");
 	};
 	if (body.stream !== true) throw invalidField(["stream"], "must be true in a sealed conversation");
 	if ((body.tools ?? []).length > 0) cannot(["tools"], "no tools are called");
@@ -111,11 +114,11 @@ function refuseWhatNeedsText({ body }: ChatInput, model: TextModel, options: Eff
 function refuseWhatIsNotSealed({ body, long }: ChatInput): void {
 	for (const [index, { role, content }] of body.messages.entries()) {
 		if (role !== "user" && role !== "system") continue;
-		const at = ["messages", index, "content"];
-		if (typeof content !== "string") throw invalidField(at, "must be one text in a sealed conversation");
-		// Of a very long text the beginning stands here; its server sees the rest.
+		const contentPath = ["messages", index, "content"];
+		if (typeof content !== "string") throw invalidField(contentPath, "must be one text in a sealed conversation");
+		// A very long text is cut here; its server sees the rest.
 		if (!isSealedPacket(content) || long.bytesOf(content) % 2 !== 0)
-			throw invalidField(at, "must be sealed for the model: hex of key, nonce, ciphertext and tag");
+			throw invalidField(contentPath, "must be sealed for the model: hex of key, nonce, ciphertext and tag");
 	}
 }
 

@@ -1,6 +1,6 @@
 /**
- * The web in conversations. Promises: a search or a page that fails takes nothing with it but itself; what others wrote is
- * marked as theirs, by marks that they cannot know.
+ * The web in conversations. Promises: a failing search or page affects nothing else; texts from outside are marked as
+ * such, by marks that their writers cannot know.
  */
 export {
 	gatherWebResults,

@@ -8,15 +8,15 @@ import { ReceivedOutput } from "../received.ts";
 import type { ChatBody } from "../schema.ts";
 import { wholeBody } from "../whole-body.ts";
 
-/** Whether a model wants to search, and for what. */
+/** A model's decision whether to search, and for what. */
 export interface Decision {
-	/** null: it does not. */
+	/** null: no search. */
 	readonly query: string | null;
-	/** What asking it took; null where it gave no answer, which costs nothing. */
+	/** Usage of the question; null where it gave no answer, which costs nothing. */
 	readonly usage: TokenUsage | null;
 }
 
-/** The question to the model, made once: it is held for before it is asked. */
+/** The question to the model, built once: its cost is held before it is sent. */
 export interface DecisionRequest {
 	readonly raw: Uint8Array;
 	readonly maxTokens: number;
@@ -34,10 +34,10 @@ export interface DecisionDeps {
 
 const MAX_MESSAGES = 6;
 const MAX_MESSAGE_CHARS = 2_000;
-/** Of an answer: what was asked for stands at its beginning. */
-const MAX_SAID_CHARS = 10_000;
+/** Maximum length of an answer: the decision is at its beginning. */
+const MAX_ANSWER_CHARS = 10_000;
 const MAX_TOKENS = 200;
-/** Of models that think first. */
+/** Tokens allowed for models that think first. */
 const MAX_THINKING_TOKENS = 1_000;
 const TOOL = "web_search";
 
@@ -61,7 +61,7 @@ const DEFINITION = {
 	},
 };
 
-/** By a call of a tool, where the model calls functions; else by a line of text. */
+/** Returns the question: by a tool call, where the model calls functions; else by a line of text. */
 export function decisionRequest(body: ChatBody, long: LongStrings, model: TextModel, now: Date): DecisionRequest {
 	const byTool = model.capabilities.supportsFunctionCalling !== false;
 	const system = `${TASK} ${byTool ? BY_TOOL : BY_WORD} Today is ${now.toISOString().slice(0, 10)}.`;
@@ -84,8 +84,8 @@ export function decisionRequest(body: ChatBody, long: LongStrings, model: TextMo
 }
 
 /**
- * Asks the model. Where it fails, or says neither, nothing is searched: the conversation goes on.
- * @throws what `signal` aborts with
+ * Asks the model. Where it fails, or decides nothing, nothing is searched and the conversation continues.
+ * @throws the abort reason of `signal`
  */
 export async function decideSearch(request: DecisionRequest, model: TextModel, deps: DecisionDeps): Promise<Decision> {
 	const { raw } = request;
@@ -113,7 +113,7 @@ export async function decideSearch(request: DecisionRequest, model: TextModel, d
 	}
 }
 
-/** The tokens of a question that nobody answered to its end, where its caller left. */
+/** Returns the tokens of a question that was not answered to its end, because its caller left. */
 export async function questionUsage(request: DecisionRequest, deps: Pick<DecisionDeps, "countTokens">): Promise<TokenUsage> {
 	return counted(request, [], deps);
 }
@@ -136,7 +136,7 @@ async function counted(
 	};
 }
 
-/** The last messages of the conversation, as a text. */
+/** Returns the last messages of the conversation as a text. */
 function conversationText(body: ChatBody, long: LongStrings): string {
 	const said = body.messages.filter(({ role }) => role === "user" || role === "assistant").slice(-MAX_MESSAGES);
 	return said
@@ -157,18 +157,18 @@ function queryOf(choices: unknown): string | null {
 	const message = isRecord(choice) && isRecord(choice.message) ? choice.message : {};
 	const calls = Array.isArray(message.tool_calls) ? (message.tool_calls as unknown[]) : [];
 	for (const call of calls) {
-		const called = isRecord(call) && isRecord(call.function) ? call.function : {};
-		if (called.name === TOOL) return queryIn(called.arguments);
+		const definition = isRecord(call) && isRecord(call.function) ? call.function : {};
+		if (definition.name === TOOL) return queryIn(definition.arguments);
 	}
-	const said = typeof message.content === "string" ? message.content.slice(0, MAX_SAID_CHARS) : "";
+	const said = typeof message.content === "string" ? message.content.slice(0, MAX_ANSWER_CHARS) : "";
 	const line = /^[ \t*_`"]*search:(.+)$/im.exec(said)?.[1];
 	return nonEmpty(line);
 }
 
-function queryIn(written: unknown): string | null {
+function queryIn(args: unknown): string | null {
 	try {
-		const given: unknown = typeof written === "string" ? JSON.parse(written.slice(0, MAX_SAID_CHARS)) : written;
-		return isRecord(given) ? nonEmpty(given.query) : null;
+		const parsed: unknown = typeof args === "string" ? JSON.parse(args.slice(0, MAX_ANSWER_CHARS)) : args;
+		return isRecord(parsed) ? nonEmpty(parsed.query) : null;
 	} catch {
 		return null;
 	}

@@ -1,9 +1,9 @@
 /**
- * The signs by which chat templates begin and end messages, turns, thoughts and calls of tools. Servers read them as
- * single tokens wherever they stand in a prompt, so a text of others must not hold one.
+ * The signs by which chat templates begin and end messages, turns, thoughts and tool calls. Servers read them as single
+ * tokens anywhere in a prompt, so a text from outside must not contain one.
  *
- * A sign `<name>` or `[NAME]` stands for its closing form too. Not here: plain words that some old templates take for
- * the start of a turn (`### Human:`, `USER:`). They are text to every tokenizer, and common in texts.
+ * A sign `<name>` or `[NAME]` includes its closing form. Plain words that some old templates take for the start of a
+ * turn (`### Human:`, `USER:`) are not listed: every tokenizer reads them as text, and they are common in texts.
  */
 export const TEMPLATE_TOKENS: readonly { readonly family: string; readonly source: string; readonly signs: readonly string[] }[] =
 	[
@@ -188,24 +188,24 @@ export const TEMPLATE_TOKENS: readonly { readonly family: string; readonly sourc
 		},
 	];
 
-/** More characters than any sign has. */
+/** An upper bound of a sign's length. */
 export const LONGEST_TOKEN_CHARS = 64;
 
 const escaped = (text: string) => text.replaceAll(/[.*+?^${}()|[\]\\/]/g, "\\$&");
 
-/** A sign and its closing form. */
+/** Returns a sign and its closing form. */
 const forms = (sign: string) => (/^[<[][^</]*[>\]]$/.test(sign) ? [sign, `${sign[0]}/${sign.slice(1)}`] : [sign]);
 
 /**
- * Characters that normalization makes ASCII (NFKC: fullwidth and small forms, letters of mathematics and in circles) or
- * leaves out: tokenizers that normalize read a sign in them too.
+ * Matches characters that normalization (NFKC) turns into ASCII (fullwidth and small forms, mathematical and circled
+ * letters) or removes: tokenizers that normalize read a sign in them too.
  */
 const NORMALIZED =
 	"\\u00aa\\u00ad\\u00ba\\u017f\\u034f\\u061c\\u115f\\u1160\\u180e\\u200c-\\u200f\\u2070-\\u209c\\u2100-\\u214f\\u2460-\\u24ff\\u3164\\ufe00-\\ufe0f\\ufe33-\\ufe6b\\uff01-\\uff5e\\ufff9-\\ufffb\\u{1d400}-\\u{1d7ff}";
 /** Further into a word no sign has one. */
 const REACH = 24;
 
-/** Matches the first character of each sign, so that a space behind it parts the sign. */
+/** Matches the first character of each sign, so that a space after it breaks the sign. */
 export function firstTemplateToken(): RegExp {
 	const rests = new Map<string, string[]>();
 	for (const sign of TEMPLATE_TOKENS.flatMap(({ signs }) => signs.flatMap(forms))) {

@@ -2,21 +2,21 @@ import { randomBytes } from "node:crypto";
 import { sliceBySlice } from "../../wire/index.ts";
 import { firstTemplateToken, LONGEST_TOKEN_CHARS } from "./template-tokens.ts";
 
-/** A text of others that goes into a prompt. */
+/** A text from outside that goes into a prompt. */
 export interface UntrustedText {
-	/** Where it came from: an address or a file's name, and its title. */
+	/** Its origin: an address or a file's name, and its title. */
 	readonly source: string;
 	readonly text: string;
-	/** True: the text went through `plainTextInTurns` already. */
+	/** True: the text has been through `plainTextInTurns`. */
 	readonly isPlain?: boolean;
 }
 
 export interface UntrustedOptions {
-	/** Characters of one text; the rest is left out. Default 40,000. */
+	/** Maximum number of characters of one text; the rest is cut. Default 40,000. */
 	readonly maxChars?: number;
-	/** Of all together. Default 120,000. */
+	/** Maximum number of characters of all texts together. Default 120,000. */
 	readonly maxTotalChars?: number;
-	/** Default: 128 random bits. */
+	/** The mark. Default: 128 random bits. */
 	readonly mark?: string;
 }
 
@@ -24,20 +24,20 @@ const MAX_CHARS = 40_000;
 const MAX_TOTAL_CHARS = 120_000;
 
 /**
- * Texts of the web or of files as one part of a prompt that says what they are: data, numbered from 1, each between two
- * lines with a random mark that their writers cannot know, so no text can end its own part or begin another. What a text
- * says to do is content: the model is told so before and after. Signs that a server would take for the borders of
- * messages (`TEMPLATE_SIGNS`) are parted, and control characters go.
+ * Returns texts of the web or of files as one part of a prompt that describes them: data, numbered from 1, each between
+ * two lines with a random mark. Their writers cannot know the mark, so no text can end its own part or begin another.
+ * The prompt says before and after that instructions inside are content. Signs that a server would take for the borders
+ * of messages (`TEMPLATE_SIGNS`) are broken up, and control characters removed.
  */
 export function untrustedTexts(texts: readonly UntrustedText[], options: UntrustedOptions = {}): string {
 	const { maxChars = MAX_CHARS, maxTotalChars = MAX_TOTAL_CHARS, mark = randomBytes(16).toString("hex") } = options;
-	let left = maxTotalChars;
+	let remaining = maxTotalChars;
 	const parts = texts.map(({ source, text, isPlain }, index) => {
-		const shown = cut(text, Math.min(maxChars, left));
-		left = Math.max(0, left - shown.length);
-		const clipped = shown.length < text.length ? "\n(cut off here)" : "";
-		const said = withoutMark(isPlain === true ? shown : plainText(shown), mark);
-		return `[${mark} begin ${index + 1}: ${withoutMark(oneLine(source), mark)}]\n${said}${clipped}\n[${mark} end ${index + 1}]`;
+		const excerpt = cut(text, Math.min(maxChars, remaining));
+		remaining = Math.max(0, remaining - excerpt.length);
+		const clipped = excerpt.length < text.length ? "\n(cut off here)" : "";
+		const content = withoutMark(isPlain === true ? excerpt : plainText(excerpt), mark);
+		return `[${mark} begin ${index + 1}: ${withoutMark(oneLine(source), mark)}]\n${content}${clipped}\n[${mark} end ${index + 1}]`;
 	});
 	return [
 		`The following ${texts.length === 1 ? "text was" : "texts were"} written by others. They stand between lines that hold the mark ${mark}, which their writers do not know.`,
@@ -49,7 +49,7 @@ export function untrustedTexts(texts: readonly UntrustedText[], options: Untrust
 	].join("\n");
 }
 
-/** A text of others in one line of a prompt: an address, a name, the words of a fault. */
+/** Returns a text from outside for one line of a prompt: an address, a name, the message of a fault. */
 export function oneLine(text: string): string {
 	return plainText(text.slice(0, 2_000).toWellFormed())
 		.replaceAll(/[\s[\]]+/g, " ")
@@ -57,7 +57,7 @@ export function oneLine(text: string): string {
 		.slice(0, 500);
 }
 
-/** Whole characters only. */
+/** Cuts a text between whole characters. */
 const cut = (text: string, most: number): string =>
 	text
 		.slice(0, most)
@@ -73,14 +73,14 @@ function plainText(text: string): string {
 	return text.replaceAll("\r\n", "\n").replaceAll(UNSEEN, "").replaceAll(SIGNS, "$& ");
 }
 
-/** The same of a text of any length, slice by slice between other work. */
+/** Cleans a text of any length, slice by slice, in turns of the event loop. */
 export async function plainTextInTurns(text: string): Promise<string> {
-	const seen = await sliceBySlice(text.toWellFormed().replaceAll("\r\n", "\n"), (slice) => slice.replaceAll(UNSEEN, ""));
-	const whole = seen.join("");
+	const slices = await sliceBySlice(text.toWellFormed().replaceAll("\r\n", "\n"), (slice) => slice.replaceAll(UNSEEN, ""));
+	const whole = slices.join("");
 	const parted = await sliceBySlice(whole, (slice, start) => {
-		// A sign may go on in the next slice.
+		// A sign may continue in the next slice.
 		const beyond = whole.slice(start + slice.length, start + slice.length + LONGEST_TOKEN_CHARS);
-		const text = `${slice}${beyond}`.replaceAll(SIGNS, (sign, at: number) => (at < slice.length ? `${sign} ` : sign));
+		const text = `${slice}${beyond}`.replaceAll(SIGNS, (sign, position: number) => (position < slice.length ? `${sign} ` : sign));
 		return text.slice(0, text.length - beyond.length);
 	});
 	return parted.join("");

@@ -3,31 +3,31 @@ import { ApiError } from "../../errors/index.ts";
 import type { Requester } from "../../fairness/index.ts";
 import { SearchFault, type WebSearch } from "../../upstreams/search/port.ts";
 
-/** What a conversation takes from the web; in the form of `web_search_citations`. */
+/** A source from the web, in the form of `web_search_citations`. */
 export interface WebSource {
 	readonly title: string;
 	readonly url: string;
 	readonly content: string;
-	/** UTC without a zone; "" where it is not known. */
+	/** Date in UTC without a zone; "" where it is unknown. */
 	readonly date: string;
 }
 
-/** What searches and reads for conversations. */
+/** The dependencies that search and read for conversations. */
 export interface WebDeps {
 	readonly search: WebSearch;
 	readonly pages: PageReader;
 }
 
-/** URLs of one request that are read; further ones are ignored. */
+/** Maximum number of URLs of one request that are read; further ones are ignored. */
 export const MAX_PAGES = 5;
 const DEFAULT_RESULTS = 10;
 const MAX_QUERY_CHARS = 400;
 
 /**
- * Results for a query, as sources; null where no provider gave an answer, or none is set up: the conversation goes on
- * without them, and nothing is charged for it.
- * @param query cut to what a search takes
- * @throws what `signal` aborts with
+ * Returns results for a query, as sources; null where no provider gave an answer, or none is set up. The conversation
+ * then continues without them, and nothing is charged for it.
+ * @param query cut to the maximum of a search
+ * @throws the abort reason of `signal`
  */
 export async function searchWeb(
 	{ search }: WebDeps,
@@ -45,27 +45,27 @@ export async function searchWeb(
 	}
 }
 
-/** One address that was asked for, and why it gave nothing where it did. */
+/** One requested address, with its fault if it gave nothing. */
 export interface PageAttempt {
 	readonly url: string;
 	readonly page: WebSource | null;
-	/** For the model: what is wrong with the address. Null where it was read. */
+	/** What is wrong with the address, for the model; null where it was read. */
 	readonly fault: string | null;
 }
 
 /**
- * Reads up to five pages at once, each within its own limits; one that fails takes nothing with it. Only pages that were
- * read are charged for.
- * @throws what `signal` aborts with
+ * Reads up to five pages at once, each within its own limits; a failing page affects no other. Only pages that were
+ * read are charged.
+ * @throws the abort reason of `signal`
  */
 export async function readPages(
 	{ pages }: WebDeps,
 	urls: readonly string[],
 	requester: Requester,
 ): Promise<readonly PageAttempt[]> {
-	const wanted = [...new Set(urls)].slice(0, MAX_PAGES);
+	const requested = [...new Set(urls)].slice(0, MAX_PAGES);
 	return Promise.all(
-		wanted.map(async (url): Promise<PageAttempt> => {
+		requested.map(async (url): Promise<PageAttempt> => {
 			try {
 				return { url, page: await pages.read(url, requester), fault: null };
 			} catch (fault) {
@@ -76,7 +76,7 @@ export async function readPages(
 	);
 }
 
-/** The http(s) addresses in a text, in their order, each once; without the signs that end a sentence or a bracket. */
+/** Returns the distinct http(s) addresses in a text in order, without the signs that end a sentence or a bracket. */
 export function urlsIn(text: string): string[] {
 	const found = new Set<string>();
 	for (const [written] of text.matchAll(/https?:\/\/[^\s<>"'`\\^{|}]{1,4000}/gi)) {
@@ -94,8 +94,8 @@ function withoutTail(url: string): string {
 	]);
 	for (; end > 0; end -= 1) {
 		const last = url[end - 1] ?? "";
-		const left = unopened.get(last) ?? 0;
-		if (left > 0) unopened.set(last, left - 1);
+		const unclosed = unopened.get(last) ?? 0;
+		if (unclosed > 0) unopened.set(last, unclosed - 1);
 		else if (!/[.,;:!?*_~]/.test(last)) break;
 	}
 	return url.slice(0, end);
