@@ -24,7 +24,7 @@ export async function listAccounts(query: PageQuery, { accounts }: AdminAccountD
 	return json({ object: "list", data: entries.map(accountView), nextCursor });
 }
 
-/** PATCH /admin/accounts/{id}: what is left out stays. */
+/** PATCH /admin/accounts/{id}: omitted fields keep their values. */
 export async function changeAccount(
 	id: string,
 	body: ChangeAccount,

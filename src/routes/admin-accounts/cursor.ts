@@ -1,4 +1,4 @@
-/** Where the next page begins. The operator may look into it; what it names is checked. */
+/** Encodes where the next page begins. It is not secret to the operator; its content is checked when it comes back. */
 import type { AccountPlace } from "../../access/index.ts";
 import { invalidField } from "../../schema/index.ts";
 

@@ -1,17 +1,17 @@
 import type { AccountService, KeyService, RuleNames } from "../../access/index.ts";
 
-/** What these routes work with. */
+/** The dependencies of these routes. */
 export interface AdminAccountDeps {
 	readonly accounts: AccountService;
 	readonly keys: KeyService;
-	/** What a key may be restricted to. */
+	/** Names of the endpoints and models to which a key may be restricted. */
 	readonly ruleNames: RuleNames;
 }
 
-/** The path's account id. */
+/** Returns the path's account id. */
 export function accountIn(params: Readonly<Record<string, string>>): string {
 	return params.id ?? "";
 }
 
-/** Says that nothing was done now: the answer is that of the first request under the key. */
+/** Marks a repeated answer: nothing was done now, it is the first request's under that key. */
 export const REPLAYED_HEADER = { "Idempotent-Replayed": "true" } as const;

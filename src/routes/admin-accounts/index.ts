@@ -1,8 +1,9 @@
 /**
- * /admin/accounts and below: the operator's side for their own shop and scripts, as `turnpike accounts` and `turnpike
- * keys` are on the command line, over the same operations of the store. Free, and without a minute limit.
- * Promises: money is moved once for each Idempotency-Key, also where it comes on two nodes at once; a page costs the same
- * at any number of accounts; a change binds the next request on this node. Only ADMIN keys of the operator's account.
+ * /admin/accounts and below: what the operator's own shop and scripts use. It does what `turnpike accounts` and
+ * `turnpike keys` do on the command line, over the same operations of the store. Free, and without a minute limit.
+ * Promises: money moves once for each Idempotency-Key, even if it arrives on two nodes at once; a page costs the same
+ * at any number of accounts; a change applies to the next request on this node. Only for ADMIN keys of the operator's
+ * account.
  */
 import Type from "typebox";
 import {

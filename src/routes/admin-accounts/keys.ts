@@ -20,7 +20,7 @@ export async function listKeys(accountId: string, call: Call, deps: AdminAccount
 	return json({ object: "list", data: keys.map(keyWithUsageView) });
 }
 
-/** PATCH /admin/accounts/{id}/keys/{keyId}: what is given replaces, what is left out stays. */
+/** PATCH /admin/accounts/{id}/keys/{keyId}: given fields are replaced, omitted ones keep their values. */
 export async function changeKey(
 	accountId: string,
 	keyId: string,

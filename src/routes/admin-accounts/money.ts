@@ -7,7 +7,10 @@ import { numberCursor, readNumberCursor } from "./cursor.ts";
 import { type AdminAccountDeps, REPLAYED_HEADER } from "./deps.ts";
 import { DEFAULT_LIMIT, type Money, type PageQuery, type Refund } from "./schema.ts";
 
-/** Throws 400 where it is missing or malformed. */
+/**
+ * Returns the Idempotency-Key.
+ * @throws ApiError 400 where it is missing or malformed
+ */
 export function requireIdempotencyKey({ request }: Call): string {
 	const key = readIdempotencyKey(request);
 	if (key !== null) return key;
@@ -16,7 +19,7 @@ export function requireIdempotencyKey({ request }: Call): string {
 	});
 }
 
-/** POST /admin/accounts/{id}/credits and /debits: the key names the movement for good. */
+/** POST /admin/accounts/{id}/credits and /debits: the key identifies the movement for good. */
 export async function moveMoney(
 	what: "credit" | "debit",
 	accountId: string,

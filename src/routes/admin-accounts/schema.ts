@@ -6,7 +6,7 @@ import { patternedText } from "../../schema/patterned-text.ts";
 const name = () => Type.String({ description: "For people; 1 to 200 characters" });
 const DECIMAL = "[0-9]{1,10}(\\.[0-9]{1,9})?";
 const AMOUNT_RULE = 'must be digits with at most 9 places, like "12.50"';
-/** Text, not a number: a number of JSON is a float in most programs, and 0.1 is none. */
+/** Amounts are text: JSON numbers are floats in most programs, and 0.1 is not exact as a float. */
 const amount = (description: string) =>
 	patternedText(`^${DECIMAL}$`, AMOUNT_RULE, {
 		description: `${description}: decimal text with at most 9 places, like "12.50"`,
@@ -66,6 +66,6 @@ export const ChangeCustomerKeySchema = closed({
 });
 export type ChangeCustomerKey = Static<typeof ChangeCustomerKeySchema>;
 
-/** A page of a list. */
+/** Returns the schema of a page of a list. */
 export const pageAnswer = (item: Type.TSchema) =>
 	closed({ object: Type.Literal("list"), data: Type.Array(item), nextCursor: Type.Union([Type.String(), Type.Null()]) });

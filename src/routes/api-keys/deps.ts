@@ -6,15 +6,15 @@ import type { Config } from "../../config/index.ts";
 import { ApiError } from "../../errors/index.ts";
 import type { Call } from "../../server/call.ts";
 
-/** What these routes work with. */
+/** The dependencies of these routes. */
 export interface ApiKeyDeps {
 	readonly keys: KeyService;
 	readonly web3Keys: Web3KeyService;
 	/** Minute windows of callers without a credential. */
 	readonly addresses: AddressWindows;
-	/** What a key may be restricted to. */
+	/** Names of the endpoints and models to which a key may be restricted. */
 	readonly ruleNames: RuleNames;
-	/** Text models that are listed now. */
+	/** Returns the text models that are listed now. */
 	readonly textModels: () => readonly TextModel[];
 	readonly limits: () => Config["limits"];
 	readonly exceededLimits: ExceededLimits;

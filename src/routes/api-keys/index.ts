@@ -1,7 +1,7 @@
 /**
- * /api_keys and below: an account's own keys, for its ADMIN keys; and what any key may read of its limits. Free.
- * Promises: a change binds the next request on this node; a key of another account is as unknown as one that never
- * was. Never shows a secret after the answer that made it.
+ * /api_keys and below: an account's own keys, for its ADMIN keys; and what any key may read about its limits. Free.
+ * Promises: a change applies to the next request on this node; another account's key looks like one that never existed.
+ * Never shows a secret after the answer that created it.
  */
 import Type from "typebox";
 import { CreatedKeySchema, KeySchema, KeyWithUsageSchema, keyWithUsageView, MISNAMED_KEY_FIELDS } from "../../access/index.ts";
@@ -19,7 +19,7 @@ export type { ApiKeyDeps } from "./deps.ts";
 
 const MAX_BODY_BYTES = 1_048_576;
 
-/** What any key may read. */
+/** Declaration of routes that any key may read. */
 const ownState = { tag: "API keys", openAi: false, callers: ["key"], listLimit: true } as const;
 const common = { ...ownState, right: "ADMIN" } as const;
 const success = { success: Type.Literal(true) };
@@ -101,7 +101,7 @@ export function apiKeyRoutes(deps: ApiKeyDeps): Endpoint[] {
 			run: (_input, call) => rateLimitLog(call, deps),
 		}),
 		...web3KeyRoutes(deps),
-		// Behind the literal paths: the first route that fits takes the request.
+		// This comes after the literal paths, since the first matching route takes the request.
 		plain({
 			...common,
 			method: "GET",

@@ -6,7 +6,7 @@ import type { ListKeysQuery } from "./schema.ts";
 
 const LARGEST_PAGE = 500;
 
-/** GET /api_keys: all of them, or a page where `page` or `limit` asks for one. */
+/** GET /api_keys: all keys, or a page if `page` or `limit` is given. */
 export async function listKeys(query: ListKeysQuery, call: Call, { keys }: ApiKeyDeps): Promise<Answer> {
 	const accountId = callerOf(call).account.id;
 	const paged = query.page !== undefined || query.limit !== undefined;

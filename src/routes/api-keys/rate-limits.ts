@@ -33,7 +33,7 @@ export const RateLimitsSchema = named(
 	}),
 );
 
-/** GET /api_keys/rate_limits: what the key that asks may use now. */
+/** GET /api_keys/rate_limits: what the calling key may use now. */
 export async function rateLimits(call: Call, deps: ApiKeyDeps): Promise<Answer> {
 	const caller = callerOf(call);
 	const { account, key } = caller;

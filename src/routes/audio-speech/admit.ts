@@ -15,7 +15,7 @@ import { type ChosenVoice, chooseVoice } from "./voice.ts";
 
 const DEFAULT_MODEL = "tts-kokoro";
 
-/** A speech request's checks and what follows them. Throws the errors of docs/speech.md; nothing is spoken yet. */
+/** Checks a speech request and returns its admission. Nothing is spoken yet. Throws the errors of docs/speech.md. */
 export async function admitSpeech(input: Input<SpeechBody, unknown>, call: Call, deps: SpeechDeps): Promise<Admission> {
 	const { body } = input;
 	const { caller } = call;
@@ -45,7 +45,7 @@ export async function admitSpeech(input: Input<SpeechBody, unknown>, call: Call,
 				asEvents: body.stream_format === "sse",
 				synthesis: new Synthesis(order, deps),
 				spoken: () => {
-					// A use that cannot be noted shortens the voice's life and nothing else.
+					// A use that cannot be recorded only shortens the voice's life.
 					if (voice.kind === "cloned") deps.voices.touch(voice.voice).catch(() => {});
 				},
 			});
@@ -53,10 +53,13 @@ export async function admitSpeech(input: Input<SpeechBody, unknown>, call: Call,
 	};
 }
 
-/** White space and characters without a look: there is nothing to say in them. */
+/** Matches texts of white space and invisible characters only: there is nothing to speak. */
 const UNSAYABLE = /^[\s\p{C}]*$/u;
 
-/** Code points of the text. Throws INVALID_REQUEST for a text that is too long, or has nothing in it to be said. */
+/**
+ * Returns the number of code points of the text.
+ * @throws ApiError INVALID_REQUEST for a text that is too long, or has nothing to speak
+ */
 function countCharacters(text: string): number {
 	let characters = 0;
 	for (const _ of text) characters++;
@@ -69,7 +72,10 @@ function countCharacters(text: string): number {
 	return characters;
 }
 
-/** Those of the model's upstreams that can speak in the voice. Throws MODEL_OFFLINE where none can. */
+/**
+ * Returns the model's upstreams that can speak in the voice.
+ * @throws ApiError MODEL_OFFLINE where none can
+ */
 function targetsFor(model: SpeechModel, voice: ChosenVoice): readonly ModelTarget[] {
 	if (voice.kind === "own") return model.targets;
 	const cloning = model.targets.filter((target) => target.cloning !== undefined);
@@ -81,8 +87,8 @@ function targetsFor(model: SpeechModel, voice: ChosenVoice): readonly ModelTarge
 }
 
 /**
- * Without the built-in voices where they cannot say what the text is written in; what servers can say is theirs to know.
- * Throws INVALID_REQUEST where nothing is left.
+ * Removes the built-in voices where they cannot speak the text's script; servers judge that themselves.
+ * @throws ApiError INVALID_REQUEST where nothing is left
  */
 function ableTargets(
 	targets: readonly ModelTarget[],
@@ -116,7 +122,7 @@ function orderOf({ body, raw, call, model, facts, targets, voice, characters }: 
 	return {
 		requestId: call.requestId,
 		modelId: model.id,
-		// A half of a pair means nothing to anybody: it goes on as the sign for what cannot be read.
+		// Half a surrogate pair is meaningless: it is replaced by U+FFFD.
 		text: body.input.toWellFormed(),
 		raw,
 		characters,

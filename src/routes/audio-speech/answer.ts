@@ -8,7 +8,7 @@ import type { MeteredAnswer, Settlement } from "../../server/endpoint.ts";
 import { PostedStream } from "../../server/posted-stream.ts";
 import type { Synthesis } from "./synthesis.ts";
 
-/** A speech request past admission and hold. */
+/** A speech request after admission and hold. */
 export interface SpeechSession {
 	readonly call: Call;
 	readonly model: SpeechModel;
@@ -16,14 +16,14 @@ export interface SpeechSession {
 	readonly settlement: Settlement;
 	readonly format: AudioFormat;
 	readonly streaming: boolean;
-	/** True: the audio goes out in server-sent events. */
+	/** True: the audio is sent as server-sent events. */
 	readonly asEvents: boolean;
 	readonly synthesis: Synthesis;
-	/** Called where all was spoken. */
+	/** Called when the whole text was spoken. */
 	spoken(): void;
 }
 
-/** Speaks, posts the characters, answers: whole, or as the pieces come. */
+/** Speaks, posts the characters, and answers: whole, or as pieces arrive. */
 export function answerSpeech(session: SpeechSession): Promise<MeteredAnswer> {
 	return session.streaming ? answerPieces(session) : answerWhole(session);
 }
@@ -70,7 +70,7 @@ async function answerPieces(session: SpeechSession): Promise<MeteredAnswer> {
 	}
 }
 
-/** The pieces as OpenAI's events (its API reference, "Speech stream events"). */
+/** Yields the pieces as OpenAI's events (its API reference, "Speech stream events"). */
 async function* inEvents(pieces: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
 	try {
 		for (let next = await pieces.next(); !next.done; next = await pieces.next())
@@ -85,14 +85,14 @@ function event(data: { readonly type: string; readonly audio?: string }): Uint8A
 	return Buffer.from(`data: ${JSON.stringify(data)}\n\n`);
 }
 
-/** A caller that left pays for what was spoken; anything else that failed costs nothing. */
+/** Posts what was spoken where the caller left; any other failure is thrown and costs nothing. */
 function leftOr(session: SpeechSession, error: unknown): MeteredAnswer {
 	if (!session.call.signal.aborted || session.synthesis.upstream === null) throw error;
 	post(session, CLIENT_LEFT);
 	return CLIENT_LEFT_ANSWER;
 }
 
-/** Posts the characters that were spoken; null where it was settled before. */
+/** Posts the characters that were spoken; returns null where the request was settled before. */
 function post({ model, facts, settlement, synthesis }: SpeechSession, status: number): Posted | null {
 	const units = synthesis.charactersSpoken;
 	const lines = units > 0 ? [{ sku: `${model.id}-tts-mcharacter`, units, picoPrice: facts.characterPrice }] : [];

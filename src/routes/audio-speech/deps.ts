@@ -6,7 +6,7 @@ import type { AudioEncoder } from "../../engines/audio/port.ts";
 import type { SpeechEngine } from "../../engines/speech/port.ts";
 import type { AudioUpstreams } from "../../upstreams/audio/port.ts";
 
-/** What the speech route works with: handed in once; functions where a reload changes the answer. */
+/** The dependencies of the speech route, handed in once. They are functions where a reload changes the result. */
 export interface SpeechDeps {
 	readonly budgets: Budgets;
 	readonly upstreams: AudioUpstreams;

@@ -1,6 +1,6 @@
 /**
- * POST /audio/speech. Promises: the format that was asked for, whatever speaks; a price by the characters of the text;
- * a failure costs nothing; a caller that leaves stops the synthesis and pays for what was spoken. Never logs a text.
+ * POST /audio/speech. Promises: the requested format, whichever voice speaks; a price by the characters of the text; a
+ * failure costs nothing; a caller that leaves stops the synthesis and pays for what was spoken. Never logs a text.
  */
 import { audioRateLimit, hasFreeModel } from "../../catalog/index.ts";
 import { AUDIO_CONTENT_TYPES } from "../../engines/audio/port.ts";

@@ -1,4 +1,4 @@
-/** OpenAI's voices, each with the voice that stands for it where a model has some of that kind. */
+/** OpenAI's voices, each with its substitute in models with voices of that kind. */
 const STAND_INS: ReadonlyMap<string, string> = new Map([
 	["alloy", "af_alloy"],
 	["ash", "am_eric"],
@@ -17,8 +17,8 @@ const STAND_INS: ReadonlyMap<string, string> = new Map([
 const NAMES = [...STAND_INS.keys()];
 
 /**
- * The voice of a model that answers to one of OpenAI's names; undefined for any other name. Models without the usual
- * stand-in give one of their voices, always the same one.
+ * Returns a model's voice for one of OpenAI's names; undefined for any other name. A model without the usual substitute
+ * always uses the same one of its voices.
  */
 export function openAiVoice(name: string, voices: readonly string[]): string | undefined {
 	const standIn = STAND_INS.get(name);

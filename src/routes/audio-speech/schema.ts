@@ -1,7 +1,7 @@
 import Type, { type Static } from "typebox";
 import { AUDIO_FORMATS } from "../../engines/audio/port.ts";
 
-/** Characters of a text: Unicode code points. */
+/** Maximum length of a text in Unicode code points. */
 export const MAX_INPUT_CHARACTERS = 4096;
 
 export const SpeechBodySchema = Type.Object(
@@ -37,10 +37,10 @@ export const SpeechBodySchema = Type.Object(
 );
 export type SpeechBody = Static<typeof SpeechBodySchema>;
 
-/** Names of other services for our fields. */
+/** Names that other services use for our fields. */
 export const MISNAMED_SPEECH_FIELDS = { text: "input", format: "response_format" };
 
-/** With `stream_format: sse`. */
+/** The data of an event with `stream_format: sse`. */
 export const SpeechEventSchema = Type.Object({
 	type: Type.Enum(["speech.audio.delta", "speech.audio.done"]),
 	audio: Type.Optional(Type.String({ description: "Base64 of the next bytes" })),

@@ -1,4 +1,7 @@
-/** Voices by the writing of the text: of the built-in model's voices the language is known, of others it is not. */
+/**
+ * Chooses voices by the script of the text. The languages of the built-in model's voices are known, those of others are
+ * not.
+ */
 import type { SpeechProperties } from "../../catalog/types.ts";
 import type { SpeechVoice } from "../../engines/speech/port.ts";
 import { languageByScript, unsayableScript } from "../../engines/speech/scripts.ts";
@@ -7,7 +10,10 @@ import { ApiError } from "../../errors/index.ts";
 
 const LANGUAGE_NAMES = new Intl.DisplayNames("en", { type: "language", languageDisplay: "standard" });
 
-/** The voice of a request that names none: one of the language that the text is written in, or that the caller says. */
+/**
+ * Returns the voice of a request that names none: one for the language of the text, or the language that the caller
+ * gives.
+ */
 export function voiceForText(text: string, hint: string | undefined, facts: SpeechProperties): string {
 	const usual = voiceOf(facts.defaultVoice);
 	if (usual === undefined) return facts.defaultVoice;
@@ -19,7 +25,10 @@ export function voiceForText(text: string, hint: string | undefined, facts: Spee
 	return speakers.find((voice) => voice.language === language)?.id ?? usual.id;
 }
 
-/** Why the built-in model cannot say the text in this voice; null where it can, and for voices that are not its own. */
+/**
+ * Returns why the built-in model cannot speak the text in this voice; null where it can, and for voices that are not
+ * its own.
+ */
 export function unsayableText(text: string, name: string, facts: SpeechProperties, modelId: string): ApiError | null {
 	const voice = voiceOf(name);
 	const script = voice === undefined ? null : unsayableScript(text, voice.language);
@@ -47,7 +56,7 @@ const knownVoices = (facts: SpeechProperties): readonly SpeechVoice[] =>
 		return voice === undefined ? [] : [voice];
 	});
 
-/** By its whole tag (BCP 47), `pt-BR`, else by its first part. */
+/** Returns the voice for a whole language tag (BCP 47) like `pt-BR`, else for its first part. */
 function voiceForHint(hint: string, voices: readonly SpeechVoice[]): SpeechVoice | undefined {
 	const tag = hint.toLowerCase().replaceAll("_", "-");
 	const primary = (name: string) => name.split("-")[0];

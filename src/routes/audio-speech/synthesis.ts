@@ -15,38 +15,38 @@ export interface SynthesisOrder {
 	readonly characters: number;
 	readonly voice: ChosenVoice;
 	readonly format: AudioFormatName;
-	/** Samples a second of pcm and wav; null: 24,000. */
+	/** Samples per second of pcm and wav; null: 24,000. */
 	readonly sampleRate: number | null;
 	readonly speed: number;
 	readonly prompt: string | undefined;
 	readonly temperature: number | undefined;
 	readonly topP: number | undefined;
 	readonly language: string | undefined;
-	/** Servers that may speak it. */
+	/** Servers that may speak the text. */
 	readonly targets: readonly ModelTarget[];
-	/** Whether the built-in voices speak it, before or after the servers. */
+	/** Whether the built-in voices are tried, before or after the servers. */
 	readonly engine: "first" | "last" | "never";
 	readonly tenant: string;
 	readonly signal: AbortSignal;
 }
 
-/** Audio that has begun to come, before it is in the caller's format. */
+/** Audio that has begun to arrive, before conversion to the caller's format. */
 interface Source {
 	readonly upstream: string;
 	readonly retries: number;
 	readonly input: AudioInput;
 	readonly tempo: number;
-	/** True: its bytes are what the caller asked for. */
+	/** True: the bytes are in the requested format already. */
 	readonly asAsked: boolean;
-	/** Ends it where it is not read. */
+	/** Ends audio that is not read to its end. */
 	cancel(): void;
 }
 
-/** One text on its way to audio: by the built-in voices or a server, the next one where the first has no byte to give. */
+/** Speaks one text by the built-in voices or a server; the next source is tried where the first yields no byte. */
 export class Synthesis {
 	readonly #order: SynthesisOrder;
 	readonly #deps: SpeechDeps;
-	/** The server that was sent the text, and so has spoken all of it for the operator. */
+	/** The server that was sent the text. It charges the operator for all of it. */
 	#sentTo: string | null = null;
 	#pieceCharacters = 0;
 
@@ -55,17 +55,17 @@ export class Synthesis {
 		this.#deps = deps;
 	}
 
-	/** Characters that were spoken so far: all once a server has the text, those of the finished pieces otherwise. */
+	/** Characters spoken so far: all once a server has the text, else those of the finished pieces. */
 	get charactersSpoken(): number {
 		return this.#sentTo !== null ? this.#order.characters : this.#pieceCharacters;
 	}
 
-	/** Who spoke; null where nobody did. */
+	/** The upstream that spoke; null where none did. */
 	get upstream(): string | null {
 		return this.#sentTo ?? (this.#pieceCharacters > 0 ? EMBEDDED : null);
 	}
 
-	/** The audio as one file. */
+	/** Returns the audio as one file. */
 	async whole(): Promise<{ readonly bytes: Uint8Array; readonly source: Source }> {
 		const source = await this.#open();
 		try {
@@ -76,7 +76,7 @@ export class Synthesis {
 		}
 	}
 
-	/** The audio as it comes; resolves when its first bytes are there. */
+	/** Returns the audio in pieces as they arrive; resolves when its first bytes have arrived. */
 	async pieces(): Promise<{ readonly pieces: AsyncIterator<Uint8Array>; readonly source: Source }> {
 		const source = await this.#open();
 		const bytes = source.asAsked ? source.input.bytes : this.#deps.encoder.stream(this.#encoding(source));
@@ -198,7 +198,7 @@ export class Synthesis {
 
 const SAMPLE_TYPES: Readonly<Record<string, string>> = { ...AUDIO_CONTENT_TYPES, mp4: "audio/mp4" };
 
-/** Faults of what the caller sent are the same everywhere. */
+/** Returns true for faults of the request, which are the same at every upstream. */
 function isAboutTheRequest(error: unknown): boolean {
 	return error instanceof ApiError && (error.status === 400 || error.status === 413 || error.status === 422);
 }

@@ -6,17 +6,17 @@ import { openAiVoice } from "./openai-voices.ts";
 import type { SpeechBody } from "./schema.ts";
 import { voiceForText } from "./spoken-language.ts";
 
-/** Who speaks: one of the model's voices, or one that the caller brought. */
+/** The chosen voice: one of the model's, or one that the caller brought. */
 export type ChosenVoice =
 	| { readonly kind: "own"; readonly name: string }
 	| { readonly kind: "cloned"; readonly voice: StoredVoice };
 
-/** A voice that suits the text. */
+/** Lets the server choose a voice that suits the text. */
 const AUTO = "auto";
 const HANDLE = /^vv_[A-Za-z0-9_-]{1,200}$/;
 
 /**
- * The voice that a request means.
+ * Returns the voice of a request.
  * @throws ApiError INVALID_REQUEST for a voice that the model does not have, and for a handle that is not the caller's,
  * has expired, or was made for another model
  */

@@ -16,7 +16,9 @@ import { type AudioContainer, audioContainer, CONTAINER_TYPES } from "../../wire
 import type { TranscriptFormat, TranscriptionBody } from "./schema.ts";
 import { type Transcript, transcriptOf } from "./transcript.ts";
 
-/** What the transcription route works with: handed in once; functions where a reload changes the answer. */
+/**
+ * The dependencies of the transcription route, handed in once. They are functions where a reload changes the result.
+ */
 export interface TranscriptionDeps {
 	readonly budgets: Budgets;
 	readonly upstreams: AudioUpstreams;
@@ -26,7 +28,7 @@ export interface TranscriptionDeps {
 }
 
 const DEFAULT_MODEL = "nvidia/parakeet-tdt-0.6b-v3";
-/** A transcription's checks and what follows them: the audio is measured here, before anything is held. */
+/** Checks a transcription and returns its admission. The audio is measured here, before anything is held. */
 export async function admitTranscription(
 	{ body, file }: Input<TranscriptionBody, unknown>,
 	call: Call,
@@ -64,7 +66,10 @@ async function heard(
 	return { measure, container };
 }
 
-/** Times are needed for formats that show them, and where the caller wants them and the model has them. */
+/**
+ * Returns which timings are needed: for formats that show them, and where the caller requests them and the model has
+ * them.
+ */
 function wantedTimings(
 	format: TranscriptFormat,
 	body: TranscriptionBody,
@@ -85,11 +90,11 @@ interface RunDeps {
 	readonly file: Uint8Array;
 }
 
-/** A transcription past admission and hold. */
+/** A transcription after admission and hold. */
 class TranscriptionRun {
 	readonly #of: RunDeps;
 	readonly #deps: TranscriptionDeps;
-	/** The upstream that has the audio: from then on leaving is billed. */
+	/** The upstream that was sent the audio. From then on a caller that leaves is charged. */
 	#sentTo: string | null = null;
 
 	constructor(of: RunDeps, deps: TranscriptionDeps) {
@@ -121,7 +126,7 @@ class TranscriptionRun {
 			requestId: call.requestId,
 			tenant: call.tenant,
 			targets: model.targets,
-			// Servers tell the kind by the ending: the real one, whatever the caller named it.
+			// Servers detect the type by the file name's extension, so it gets the real one.
 			file: { bytes: file, name: `audio.${container}`, type: CONTAINER_TYPES[container] },
 			language: body.language?.toLowerCase(),
 			prompt: body.prompt,
@@ -148,7 +153,7 @@ class TranscriptionRun {
 	}
 }
 
-/** Faults of upstreams have names of their own here. */
+/** Converts upstream faults to the error codes of this route. */
 function asrError(error: unknown): unknown {
 	if (!(error instanceof ApiError)) return error;
 	if (error.code === "INVALID_REQUEST")

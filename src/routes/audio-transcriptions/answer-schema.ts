@@ -30,10 +30,10 @@ const Verbose = named(
 	}),
 );
 
-/** Of json and verbose_json; the other formats are text. */
+/** The answer in json and verbose_json; the other formats are text. */
 export const TranscriptionSchema = Type.Union([Verbose, Text]);
 
-/** With `stream: true`. */
+/** The data of an event with `stream: true`. */
 export const TranscriptionEventSchema = Type.Object({
 	type: Type.Enum(["transcript.text.delta", "transcript.text.done"]),
 	delta: Type.Optional(Type.String()),

@@ -1,6 +1,6 @@
 /**
- * POST /audio/transcriptions. Promises: a price by the length of the audio, measured here before anything is asked; a
- * failure costs nothing. Never logs what was said.
+ * POST /audio/transcriptions. Promises: a price by the length of the audio, measured here before any upstream is
+ * called; a failure costs nothing. Never logs the transcript.
  */
 import Type from "typebox";
 import { audioRateLimit, hasFreeModel } from "../../catalog/index.ts";
@@ -10,7 +10,7 @@ import { TranscriptionEventSchema, TranscriptionSchema } from "./answer-schema.t
 import { type TranscriptionBody, TranscriptionBodySchema } from "./schema.ts";
 
 const MAX_FILE_BYTES = 26_214_400;
-/** 26 MiB, and what a form adds. */
+/** 26 MiB, plus the overhead of a form. */
 const MAX_BODY_BYTES = 27_262_976 + 65_536;
 
 export function audioTranscriptions(deps: TranscriptionDeps): Endpoint {

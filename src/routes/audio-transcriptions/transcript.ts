@@ -1,4 +1,4 @@
-/** A transcription in the form that was asked for. */
+/** Writes a transcription in the requested format. */
 import type { TimedText, TranscriptionAnswer } from "../../upstreams/audio/port.ts";
 import { inTurns, nextTurn, stringifyInSteps } from "../../wire/index.ts";
 import type { TranscriptFormat } from "./schema.ts";
@@ -6,13 +6,13 @@ import type { TranscriptFormat } from "./schema.ts";
 export interface TranscriptSource {
 	readonly answer: TranscriptionAnswer;
 	readonly format: TranscriptFormat;
-	/** Of the audio, as it was measured. */
+	/** Measured length of the audio. */
 	readonly seconds: number;
-	/** What the caller is given beside the text in json. */
+	/** The timings that json has beside the text. */
 	readonly timings: "none" | "segment" | "word";
-	/** As the caller told it. */
+	/** The language as the caller gave it. */
 	readonly language: string | undefined;
-	/** True: json comes as events. */
+	/** True: json is sent as events. */
 	readonly stream: boolean;
 }
 
@@ -21,7 +21,10 @@ export interface Transcript {
 	readonly body: string;
 }
 
-/** Segments and words may be tens of thousands: they are written in turns of the event loop. */
+/**
+ * Returns the transcript. It is written in turns of the event loop, since there may be tens of thousands of segments
+ * and words.
+ */
 export async function transcriptOf(parts: TranscriptSource): Promise<Transcript> {
 	const { answer, format } = parts;
 	switch (format) {
@@ -40,7 +43,7 @@ export async function transcriptOf(parts: TranscriptSource): Promise<Transcript>
 	}
 }
 
-/** OpenAI's events (its API reference, "Transcription stream events"): upstreams give the text at once. */
+/** Returns OpenAI's events (its API reference, "Transcription stream events"): upstreams return the text at once. */
 function eventsOf(text: string): string {
 	const events = [
 		{ type: "transcript.text.delta", delta: text },
@@ -71,13 +74,13 @@ function verbose(parts: TranscriptSource): Record<string, unknown> {
 	};
 }
 
-/** Those of the upstream; where it gave none, all of the text over all of the time. */
+/** Returns the upstream's segments; where it gave none, one segment with all of the text and time. */
 function segmentsOf({ answer, seconds }: TranscriptSource): readonly TimedText[] {
 	if (answer.segments.length > 0) return answer.segments;
 	return answer.text.trim() === "" ? [] : [{ text: answer.text, start: 0, end: seconds }];
 }
 
-/** Cues that are written in one turn of the event loop. */
+/** Number of cues written in one turn of the event loop. */
 const STEP_CUES = 2_000;
 
 async function cuesOf(parts: TranscriptSource, write: (segment: TimedText, index: number) => string): Promise<string> {
@@ -93,12 +96,12 @@ function srtCue({ text, start, end }: TimedText, index: number): string {
 	return `${index + 1}\n${clock(start, ",")} --> ${clock(end, ",")}\n${cueText(text)}\n`;
 }
 
-/** WebVTT has markup in its text: what looks like it is written so that it is read as it was said. */
+/** Returns a WebVTT cue. Text that looks like markup is escaped. */
 function vttCue({ text, start, end }: TimedText): string {
 	return `${clock(start, ".")} --> ${clock(end, ".")}\n${cueText(text).replaceAll("&", "&amp;").replaceAll("<", "&lt;")}\n`;
 }
 
-/** A blank line, or an arrow, would end the cue. */
+/** Returns the text of a cue without blank lines and arrows, which would end it. */
 function cueText(text: string): string {
 	return text
 		.trim()
@@ -106,7 +109,7 @@ function cueText(text: string): string {
 		.replaceAll("-->", "->");
 }
 
-/** Seconds as hh:mm:ss and milliseconds. */
+/** Returns seconds as hh:mm:ss and milliseconds. */
 function clock(seconds: number, point: string): string {
 	const ms = Math.max(0, Math.round(seconds * 1_000));
 	const two = (value: number) => String(Math.floor(value)).padStart(2, "0");

@@ -1,6 +1,7 @@
 /**
- * POST /audio/voices, GET /audio/voices, DELETE /audio/voices/{id}: voices that a caller brings. Free to who can pay for
- * speech. Promises: a sample belongs to its owner, is kept until its handle expires or is deleted, and goes to nobody but the model's upstreams.
+ * POST /audio/voices, GET /audio/voices, DELETE /audio/voices/{id}: voices that a caller brings. Free for callers that
+ * can pay for speech. Promises: a sample belongs to its owner, is stored until its handle expires or is deleted, and is
+ * sent only to the model's upstreams.
  */
 import Type from "typebox";
 import type { StoredVoice, VoiceService } from "../../access/index.ts";
@@ -21,16 +22,16 @@ export interface VoicesDeps {
 	readonly encoder: AudioEncoder;
 	readonly catalog: () => Catalog;
 	readonly config: () => Config;
-	/** Told when a voice was deleted: upstreams may keep it. */
+	/** Called when a voice was deleted, since upstreams may have stored it. */
 	onDeleted(): void;
 }
 
 const DEFAULT_MODEL = "tts-chatterbox-hd";
 const MAX_FILE_BYTES = 26_214_400;
-/** 26 MiB, and what a form adds. */
+/** 26 MiB, plus the overhead of a form. */
 const MAX_BODY_BYTES = 27_262_976 + 65_536;
 
-/** Other fields are ignored. */
+/** Body of POST /audio/voices; other fields are ignored. */
 const NewVoiceSchema = Type.Object(
 	{ model: Type.Optional(Type.String({ default: DEFAULT_MODEL, description: "A speech model with voice_cloning" })) },
 	{ additionalProperties: true },
@@ -66,7 +67,7 @@ export function audioVoiceRoutes(deps: VoicesDeps): Endpoint[] {
 			listLimit: false,
 			minuteLimit: { subject: "audio-voices", requests: () => deps.config().limits.audioRequestsPerMinute },
 			body: { schema: NewVoiceSchema, maxBytes: MAX_BODY_BYTES, form: { file: "file", maxFileBytes: MAX_FILE_BYTES } },
-			// A sample is kept in the store: who could never speak with it cannot fill it.
+			// Samples are stored, so callers that could never speak with them must not fill the store.
 			mayBeFree: () => hasFreeModel(deps.catalog(), "tts"),
 			codes: ["INVALID_MODEL", "INVALID_AUDIO_FORMAT", "MODEL_OFFLINE", "MODEL_REMOVED"],
 			answer: { type: "application/json", schema: MadeSchema, description: "The handle" },
@@ -121,7 +122,7 @@ async function makeVoice({ body, file }: Input<{ model?: string }, unknown>, cal
 			param: "file",
 		});
 	if (measure.silent) throw new ApiError("INVALID_AUDIO_FORMAT", { message: "The sample is silent", param: "file" });
-	// A view of the body would keep all of it.
+	// A view would keep the whole body in memory.
 	const sample = file.bytes.slice();
 	const voice = await deps.voices.create(
 		caller,

@@ -19,15 +19,15 @@ interface Kept {
 const LIFE_MS = 10 * 60_000;
 const MAX_KEPT = 500;
 const TIME_LIMIT_MS = 30_000;
-/** How many keys are told day by day. */
+/** Maximum number of keys reported day by day. */
 const TOP_KEYS = 8;
 
-/** Sums that were read in the last ten minutes; callers that ask for the same at once share one read. */
+/** Caches the sums read in the last ten minutes; simultaneous callers share one read. */
 export class AnalyticsCache {
 	readonly #statements: Pick<Statements, "sums">;
 	readonly #clock: Clock;
 	readonly #timeLimitMs: number;
-	/** In the order of reading. */
+	/** Cached sums in the order of reading. */
 	readonly #kept = new Map<string, Kept>();
 
 	constructor(statements: Pick<Statements, "sums">, clock: Clock, timeLimitMs = TIME_LIMIT_MS) {
@@ -36,7 +36,10 @@ export class AnalyticsCache {
 		this.#timeLimitMs = timeLimitMs;
 	}
 
-	/** Throws 504 past the time limit; a read that failed is not kept. */
+	/**
+	 * Returns the sums; a failed read is not cached.
+	 * @throws ApiError 504 past the time limit
+	 */
 	sums(wanted: Wanted): Promise<UsageSums> {
 		const name = `${wanted.accountId} ${wanted.keyId} ${wanted.firstDay} ${wanted.lastDay}`;
 		const now = this.#clock.monotonicMs();

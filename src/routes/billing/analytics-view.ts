@@ -1,9 +1,9 @@
-/** The daily sums of an account as the answer tells them. Pure. */
+/** Formats the daily sums of an account for the answer. Pure. */
 import { type KeySum, NANO_PER_USD, type Sku, skuOf, type UsageSum, type UsageSums } from "../../budgets/index.ts";
 
 const DAY_MS = 86_400_000;
 const TOP = 8;
-/** What was used without a key. */
+/** Name for usage without a key. */
 const NO_KEY = "Web App";
 
 export function analyticsView(sums: UsageSums) {
@@ -43,7 +43,7 @@ interface ModelSum extends UsageSum {
 	readonly parts: readonly (UsageSum & { readonly part: string })[];
 }
 
-/** Highest spending first. */
+/** Returns sums by model, highest spending first. */
 function modelsOf({ bySku }: UsageSums): ModelSum[] {
 	const models = new Map<string, ModelSum>();
 	for (const sum of bySku.filter(isUsed)) {
@@ -71,7 +71,7 @@ function modelView({ name, sku, parts, ...sum }: ModelSum) {
 	};
 }
 
-/** One row a day that has any, with the diem of each name. */
+/** Returns one row for each day with usage, with the diem of each name. */
 function dailyView(rows: readonly { day: number; id: string; diem: number }[], names: ReadonlyMap<string, string>) {
 	const days = new Map<number, Map<string, number>>();
 	for (const { day, id, diem } of rows) {
@@ -83,13 +83,13 @@ function dailyView(rows: readonly { day: number; id: string; diem: number }[], n
 	return [...days.entries()]
 		.sort(([a], [b]) => a - b)
 		.map(([day, diem]) => {
-			// Names are the callers' own: `fromEntries` makes plain members of all of them.
+			// Callers choose these names; `fromEntries` makes plain members even of names like `__proto__`.
 			const members = [...diem].map(([name, nano]) => [name, nano / NANO_PER_USD] as const);
 			return Object.fromEntries<number>([["date", day * DAY_MS], ...members]);
 		});
 }
 
-/** Names that are members beside `date`: each once. Where two are the same, or empty, a mark tells them apart. */
+/** Returns unique names for the members beside `date`. Equal or empty names get a distinguishing mark. */
 function namesOf(items: readonly { id: string; name: string; mark: string }[]): Map<string, string> {
 	const counts = new Map<string, number>([["date", 1]]);
 	for (const { name } of items) counts.set(name, (counts.get(name) ?? 0) + 1);

@@ -25,7 +25,7 @@ export const BalanceSchema = named(
 	}),
 );
 
-/** GET /billing/balance: what the account has, and what the key that asks is charged in next. */
+/** GET /billing/balance: the account's balances, and the currency that the calling key is charged in next. */
 export async function balance(call: Call, { statements, textModels }: BillingDeps): Promise<Answer> {
 	const caller = callerOf(call);
 	const { account, key } = caller;
@@ -45,7 +45,7 @@ export async function balance(call: Call, { statements, textModels }: BillingDep
 	});
 }
 
-/** The spending order is diem, bundled credit, USD (docs/money.md). */
+/** Returns the currency charged next: diem, then bundled credit, then USD (docs/money.md). */
 function nextCurrency({ key, diem, bundled, usd }: AccountBalance): "DIEM" | "BUNDLED_CREDITS" | "USD" | null {
 	if (spendableNano(key, { diem: diem ?? 0, usd: 0 }) > 0) return "DIEM";
 	if (spendableNano(key, { diem: 0, usd: bundled }) > 0) return "BUNDLED_CREDITS";

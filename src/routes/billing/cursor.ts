@@ -1,6 +1,6 @@
 /**
- * Where the next page of a statement begins, sealed: a caller can neither read nor change it, and another account's
- * is as strange as one that was made up (AES-256-GCM with the account in the authenticated data).
+ * Encrypts where the next page of a statement begins. A caller can neither read nor change it, and another account's
+ * cursor is as invalid as an invented one (AES-256-GCM with the account in the authenticated data).
  */
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 import type { StatementEntry } from "../../budgets/index.ts";
@@ -10,7 +10,7 @@ export interface CursorContent {
 	readonly currency: StatementEntry["source"] | null;
 	readonly toMs: number | null;
 	readonly pageSize: number;
-	/** Number of the last entry that was told. */
+	/** Number of the last entry returned. */
 	readonly after: number;
 }
 
@@ -23,7 +23,10 @@ const CIPHER = "aes-256-gcm";
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** At most 512 characters of A-Z a-z 0-9 _ -. `secret` is 64 hex digits. */
+/**
+ * Returns a cursor of at most 512 characters of A-Z a-z 0-9 _ -.
+ * @param secret 64 hex digits
+ */
 export function sealCursor(content: CursorContent, accountId: string, secret: string, nowMs: number): string {
 	const nonce = randomBytes(NONCE_BYTES);
 	const cipher = createCipheriv(CIPHER, Buffer.from(secret, "hex"), nonce);
@@ -33,7 +36,10 @@ export function sealCursor(content: CursorContent, accountId: string, secret: st
 	return Buffer.concat([nonce, text, cipher.getAuthTag()]).toString("base64url");
 }
 
-/** Throws 400: altered, of another account, or older than 24 hours. */
+/**
+ * Decrypts a cursor.
+ * @throws ApiError 400 where it is altered, of another account, or older than 24 hours
+ */
 export function openCursor(cursor: string, accountId: string, secret: string, nowMs: number): CursorContent {
 	const bytes = Buffer.from(cursor, "base64url");
 	const content = bytes.toString("base64url") === cursor ? unsealed(bytes, accountId, secret) : null;

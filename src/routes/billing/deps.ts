@@ -5,11 +5,11 @@ import { ApiError } from "../../errors/index.ts";
 import type { Call } from "../../server/call.ts";
 import type { Clock } from "../../telemetry/clock.ts";
 
-/** What these routes work with. */
+/** The dependencies of these routes. */
 export interface BillingDeps {
 	readonly statements: Statements;
 	readonly clock: Clock;
-	/** Text models that are listed now. */
+	/** Returns the text models that are listed now. */
 	readonly textModels: () => readonly TextModel[];
 }
 

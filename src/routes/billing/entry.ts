@@ -42,7 +42,7 @@ const CSV_COLUMNS = [
 ];
 const PICO_PER_USD = 1e12;
 
-/** An entry as JSON answers tell it. */
+/** Returns an entry as JSON answers have it. */
 export function usageEntry(entry: StatementEntry): UsageEntry {
 	const { unitsPerPrice } = skuOf(entry.sku);
 	return {
@@ -62,7 +62,7 @@ export function usageEntry(entry: StatementEntry): UsageEntry {
 	};
 }
 
-/** Entries as CSV with a header row; numbers are exact decimals. */
+/** Returns entries as CSV with a header row; numbers are exact decimals. */
 export function usageCsv(entries: readonly StatementEntry[]): string {
 	return [csvLine(CSV_COLUMNS), ...entries.map((entry) => csvLine(csvCells(entry)))].join("");
 }

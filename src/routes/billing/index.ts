@@ -1,7 +1,7 @@
 /**
- * /billing and below: what an account has, and what it spent on what. Free. Promises: an answer holds every charge
- * whose answer went out before; it costs the same at any depth and at any length of the journal; a charge stands in
- * it as it is in the books, to the nano-USD. Never shows another account's, or a charge at price 0.
+ * /billing and below: an account's balances and charges. Free. Promises: an answer includes every charge whose answer
+ * went out before; it costs the same at any depth and at any length of the journal; a charge is listed as stored, to
+ * the nano-USD. Never shows another account's charge, or one at price 0.
  */
 import Type from "typebox";
 import { type Endpoint, plain } from "../../server/endpoint.ts";

@@ -34,10 +34,13 @@ export const MovementsSchema = named(
 );
 
 const DEFAULT_PAGE_SIZE = 1000;
-/** Cursors of other lists are none of this one. */
+/** Name of this list in its cursors: those of other lists are refused. */
 const LIST = "movements";
 
-/** GET /billing/movements: credits, debits and refunds of the account, newest first. With the charges they are its balance. */
+/**
+ * GET /billing/movements: credits, debits and refunds of the account, newest first. Together with the charges they add
+ * up to its balance.
+ */
 export async function movements(query: MovementsQuery, call: Call, { statements, clock }: BillingDeps): Promise<Answer> {
 	const accountId = callerOf(call).account.id;
 	const secret = await statements.cursorSecret();
@@ -74,7 +77,7 @@ function csvOf(entries: readonly StatementMovement[]): string {
 	return [csvLine(CSV_COLUMNS), ...entries.map((entry) => csvLine(csvCells(entry)))].join("");
 }
 
-/** Numbers are exact decimals. */
+/** Returns a movement as CSV cells; numbers are exact decimals. */
 function csvCells({ kind, source, amount, balanceAfter, reference, requestId, bookedAtMs }: StatementMovement): CsvCell[] {
 	return [
 		new Date(bookedAtMs).toISOString(),

@@ -17,7 +17,7 @@ const instant = (description: string) =>
 const utcInstant = (description: string) =>
 	Type.Optional(patternedText(`^(${DAY}|${LOCAL_INSTANT}Z)$`, INSTANT_RULE, { description }));
 
-/** `VCU` is a name of old: nothing is ever charged in it. */
+/** `VCU` is an old name: nothing is ever charged in it. */
 export const UsageQuerySchema = Type.Object({
 	currency: Type.Optional(Type.Enum(["USD", "VCU", "DIEM", "BUNDLED_CREDITS"])),
 	startDate: instant("First instant, ISO 8601, or a date: its begin in UTC"),
@@ -53,7 +53,10 @@ export type UsageAnalyticsQuery = Static<typeof UsageAnalyticsQuerySchema>;
 
 const DAY_MS = 86_400_000;
 
-/** The last instant of a date, and an instant itself; null where there is none. Throws 400. */
+/**
+ * Returns the last instant of a date, or an instant itself; null where there is none.
+ * @throws ApiError 400
+ */
 export function lastTimeOf(field: string, text: string | undefined): number | null {
 	const ms = timeOf(field, text);
 	return ms !== null && text?.length === "2030-01-31".length ? ms + DAY_MS - 1 : ms;
@@ -64,7 +67,10 @@ export const SOURCE_OF = { USD: "usd", DIEM: "diem", BUNDLED_CREDITS: "bundled" 
 	StatementEntry["source"]
 >;
 
-/** Unix milliseconds of an instant or a date that its pattern has passed; null where there is none. Throws 400. */
+/**
+ * Returns Unix milliseconds of an instant or a date whose pattern was checked; null where there is none.
+ * @throws ApiError 400
+ */
 export function timeOf(field: string, text: string | undefined): number | null {
 	if (text === undefined) return null;
 	const ms = Date.parse(text);

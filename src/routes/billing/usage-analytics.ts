@@ -37,7 +37,10 @@ export const UsageAnalyticsSchema = named(
 	}),
 );
 
-/** GET /billing/usage-analytics: what the account used, or an INFERENCE key itself, by day, model and key; up to ten minutes old. */
+/**
+ * GET /billing/usage-analytics: usage of the account, or of an INFERENCE key itself, by day, model and key; up to ten
+ * minutes old.
+ */
 export async function usageAnalytics(query: UsageAnalyticsQuery, call: Call, cache: AnalyticsCache): Promise<Answer> {
 	const { lookback, firstDay, lastDay } = daysOf(query, Math.floor(call.admittedAtMs / DAY_MS));
 	const { account, key } = callerOf(call);
@@ -45,7 +48,7 @@ export async function usageAnalytics(query: UsageAnalyticsQuery, call: Call, cac
 	return json({ lookback, ...analyticsView(sums) });
 }
 
-/** The UTC days that are asked for, both included. */
+/** Returns the requested UTC days, both included. */
 function daysOf({ lookback = "7d", startDate, endDate }: UsageAnalyticsQuery, today: number) {
 	if (startDate === undefined && endDate === undefined) {
 		const days = Number(lookback.slice(0, -1));

@@ -20,7 +20,7 @@ export const UsageHistorySchema = named(
 const FILTERS = ["currency", "startTimestamp", "endTimestamp", "pageSize"] as const;
 const DEFAULT_PAGE_SIZE = 1000;
 
-/** GET /billing/usage-history: the account's charges in the order of booking, each page after the one before. */
+/** GET /billing/usage-history: the account's charges in the order of posting, page by page. */
 export async function usageHistory(query: UsageHistoryQuery, call: Call, { statements, clock }: BillingDeps): Promise<Answer> {
 	const accountId = callerOf(call).account.id;
 	const secret = await statements.cursorSecret();
@@ -35,7 +35,7 @@ export async function usageHistory(query: UsageHistoryQuery, call: Call, { state
 	return csvPage("billing-usage-history", usageCsv(found.entries), nextCursor, call);
 }
 
-/** A page of a list as a file, with the cursor of the next in a header. */
+/** Returns a page of a list as a file, with the cursor of the next page in a header. */
 export function csvPage(name: string, body: string, nextCursor: string | null, { admittedAtMs }: Call): Answer {
 	const stamp = new Date(admittedAtMs).toISOString().replaceAll(/[-:.]/g, "");
 	return {

@@ -1,4 +1,7 @@
-/** The answers of POST /chat/completions, for the API document. Members of `choices` are the upstream's own: more may come. */
+/**
+ * The answers of POST /chat/completions, for the API document. Members of `choices` are the upstream's own, so there
+ * may be more.
+ */
 
 import Type from "typebox";
 import { ServiceParametersEchoSchema } from "../../catalog/service-parameters.ts";

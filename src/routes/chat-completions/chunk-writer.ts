@@ -14,10 +14,10 @@ import { documentsCall } from "./search-documents.ts";
 const OBJECT = "chat.completion.chunk";
 const DONE = "data: [DONE]\n\n";
 const PING = ": ping\n\n";
-/** As many as an upstream's stream has in use at most. */
+/** Maximum number of frames that an upstream's stream uses. */
 const MAX_FRAMES = 8;
 
-/** What an upstream's frame becomes in our chunks. */
+/** An upstream's frame rewritten for our chunks. */
 interface OurFrame {
 	readonly theirs: EventFrame;
 	readonly lineHead: string;
@@ -25,8 +25,8 @@ interface OurFrame {
 }
 
 /**
- * Turns an upstream's chunks into ours, as SSE text: same `choices`, our model and id in every chunk, no usage
- * (it comes once, at the end). What must be replaced in chunks that differ in one string alone is worked out once.
+ * Rewrites an upstream's chunks as SSE text: same `choices`, our model and id in every chunk, usage only once, at the
+ * end. For chunks that differ in one string alone, the replacement is worked out once.
  */
 export class ChunkWriter implements StreamForm {
 	readonly #session: ChatSession;
@@ -35,14 +35,14 @@ export class ChunkWriter implements StreamForm {
 	#created: number;
 	readonly #choices: StreamedChoices;
 	#first = true;
-	/** What was found on the web, as a call that goes out before the end; null: there is none, or it is out. */
+	/** The web results as a tool call that goes out before the end; null: there is none, or it was sent. */
 	#documents: Record<string, unknown> | null;
-	/** The next place among the calls of tools. */
+	/** The next index among the tool calls. */
 	#nextCall = 0;
-	/** Of the frames in use, few in any stream. */
+	/** The rewritten frames; a stream has few. */
 	readonly #frames: OurFrame[] = [];
 
-	/** @param retold gives each choice another form; null: none */
+	/** @param retold converts each choice to another form; null: none */
 	constructor(session: ChatSession, retold: ((choice: unknown) => unknown) | null = null) {
 		this.#session = session;
 		this.#retold = retold;
@@ -53,7 +53,7 @@ export class ChunkWriter implements StreamForm {
 
 	readonly ping = PING;
 
-	/** The SSE text of one chunk. */
+	/** Returns the SSE text of one chunk. */
 	event(event: ChatEvent): string {
 		if (event.frame === null || this.#first || this.#retold !== null || !this.#choices.isSteady(event.frame)) {
 			const before = (this.#first ? this.#opening(event) : "") + (this.#documents === null ? "" : this.#documentsBefore(event));
@@ -63,7 +63,10 @@ export class ChunkWriter implements StreamForm {
 		return lineHead + event.written + lineTail;
 	}
 
-	/** The echo stands in a chunk with a choice: where the upstream begins with none, in one of ours before it. */
+	/**
+	 * Returns the chunk with the echo. The echo needs a chunk with a choice; where the upstream's first chunk has none,
+	 * we send one before it.
+	 */
 	#opening({ body }: ChatEvent): string {
 		const { streamEcho } = this.#session;
 		if (streamEcho === null || (Array.isArray(body.choices) && body.choices.length > 0)) return "";
@@ -73,7 +76,9 @@ export class ChunkWriter implements StreamForm {
 		return this.#own({ choices: [{ index: 0, delta, logprobs: null, finish_reason: null }], service_parameters: streamEcho });
 	}
 
-	/** The call goes out before the chunk that ends a choice, behind the model's own calls. */
+	/**
+	 * Returns the tool call with the web results, before the chunk that ends a choice and after the model's own calls.
+	 */
 	#documentsBefore({ body }: ChatEvent): string {
 		let ends = false;
 		for (const choice of Array.isArray(body.choices) ? (body.choices as unknown[]) : []) {
@@ -100,7 +105,7 @@ export class ChunkWriter implements StreamForm {
 		return this.#own({ choices });
 	}
 
-	/** What every chunk has is that of the upstream's first. */
+	/** Takes the common members from the upstream's first chunk. */
 	#begin(body: ChatEvent["body"]): void {
 		if (this.#id !== null) return;
 		this.#id = completionId(body.id, this.#session.call.requestId);
@@ -124,7 +129,7 @@ export class ChunkWriter implements StreamForm {
 		return utf8Text(spliced, 0, spliced.length);
 	}
 
-	/** What differs in the members that every chunk has. */
+	/** Returns the replacements for members that differ from the common ones. */
 	#edits(body: ChatEvent["body"]): Map<string, MemberEdit> {
 		const edits = new Map<string, MemberEdit>();
 		if (body.id !== this.#id) edits.set("id", JSON.stringify(this.#id));
@@ -142,7 +147,7 @@ export class ChunkWriter implements StreamForm {
 		return frame;
 	}
 
-	/** The piece's place moves with `choices`, whose own bytes stay as they are. */
+	/** Rewrites a frame: the position of the text moves with `choices`, whose own bytes stay unchanged. */
 	#ourFrame(theirs: EventFrame): OurFrame {
 		const edits = this.#edits(theirs.like);
 		if (edits.size === 0) return { theirs, lineHead: theirs.lineHead, lineTail: theirs.lineTail };
@@ -156,7 +161,7 @@ export class ChunkWriter implements StreamForm {
 		return { theirs, lineHead: `data: ${head}`, lineTail: `${tail}\n\n` };
 	}
 
-	/** The chunk that ends choices which passed their ceiling. */
+	/** Returns the chunk that ends choices past their ceiling. */
 	cut(): string {
 		const choices = Array.from({ length: this.#session.choices }, (_, index) => ({
 			index,
@@ -167,7 +172,7 @@ export class ChunkWriter implements StreamForm {
 		return this.#tellDocuments() + this.#own({ choices });
 	}
 
-	/** Usage and cost in a last chunk, where the caller asked for it, and the end. */
+	/** Returns the last chunk with usage and cost, if the caller requested it, and the end of the stream. */
 	end({ posted, usage }: PostedCharge, told: Readonly<Record<string, unknown>> | null): string {
 		const documents = this.#tellDocuments();
 		if (!this.#session.includeUsage) return documents + DONE;
@@ -180,7 +185,7 @@ export class ChunkWriter implements StreamForm {
 		return `data: ${JSON.stringify(chunk)}\n\n`;
 	}
 
-	/** An error in a stream that has begun: no `[DONE]` follows it. */
+	/** Returns an error in a stream that has begun: no `[DONE]` follows it. */
 	failed(error: ApiError): string {
 		return `data: ${JSON.stringify({ error: openAiError(error) })}\n\n`;
 	}

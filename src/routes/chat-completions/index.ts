@@ -1,6 +1,6 @@
 /**
- * POST /chat/completions. Promises: OpenAI's form in and out; the bytes of `choices` are the upstream's; one
- * call, one charge; a caller that leaves pays what was done, never more and never nothing. Never logs a prompt.
+ * POST /chat/completions. Promises: OpenAI's form in and out; the bytes of `choices` are the upstream's; one call, one
+ * charge; a caller that leaves pays for the work done, never more and never nothing. Never logs a prompt.
  */
 import { hasFreeModel } from "../../catalog/index.ts";
 import {
@@ -22,7 +22,7 @@ import { wholeAnswer } from "./whole-answer.ts";
 const MAX_BODY_BYTES = 72 * 1_048_576;
 
 const FORM: AnswerForm = { whole: wholeAnswer, stream: (session) => new ChunkWriter(session), takesSealed: true };
-/** For callers of the older functions. */
+/** The form for callers that use the older functions. */
 const FUNCTIONS_FORM: AnswerForm = {
 	...FORM,
 	whole: (session, answer) => wholeAnswer(session, answer, asFunctionCall),

@@ -1,6 +1,6 @@
 /**
- * Choices that lack what OpenAI's reference promises, or have it in another type: clients fail at a stream without a
- * role, a call without a type or an id, a text in parts. What is missing is put in. A choice with all of it stays as it is.
+ * Completes choices that lack what OpenAI's reference promises, or have it in another type. Clients fail at a stream
+ * without a role, a call without a type or an id, a text in parts. A complete choice stays unchanged.
  */
 import { outputTexts } from "../../completions/output-texts.ts";
 import { isRecord } from "../../schema/is-record.ts";
@@ -10,43 +10,43 @@ import { argumentsText, CallIdentity, finishReasonOf, isOpenAiReason, isWholeObj
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Longer arguments are no whole object for `isWholeObject`: no more of them is kept. */
+/** `isWholeObject` treats longer arguments as incomplete, so no more of them is held. */
 const MAX_KEPT_CHARS = 262_144;
 
-/** More than any answer has: what passes them goes out as it came, so that a stream holds no more than this in memory. */
+/** More calls than any answer has. Further calls are sent unchanged, which bounds the memory of a stream. */
 const MAX_CALLS = 2_048;
 const MAX_CHOICES = 8;
 
-/** A call whose fragments come. */
+/** A call whose fragments are still arriving. */
 interface CallUnderWay {
 	readonly identity: CallIdentity;
 	readonly index: number;
-	/** Its arguments so far, where its upstream gave it no id. */
+	/** The arguments so far, where the upstream gave the call no id. */
 	written: string;
 }
 
-/** What a stream has said of one choice. */
+/** What a stream has sent of one choice so far. */
 interface ChoiceUnderWay {
 	lastCall: CallUnderWay | undefined;
 	readonly byIndex: Map<unknown, CallUnderWay>;
-	/** Indices that are given out, and the one behind the highest. */
+	/** Indices in use, and the one after the highest. */
 	readonly used: Set<unknown>;
 	nextIndex: number;
 }
 
-/** The choices of a stream's chunks, one chunk after the other. */
+/** Completes the choices of a stream's chunks, one chunk after the other. */
 export class StreamedChoices {
 	readonly #requestId: string;
 	readonly #choices = new Map<number, ChoiceUnderWay>();
 	#callCount = 0;
-	/** False from the first call on whose fragments go out under another index or id than they came with. */
+	/** False once the fragments of a call are sent under another index or id than they came with. */
 	#callsArePlain = true;
 
 	constructor(requestId: string) {
 		this.#requestId = requestId;
 	}
 
-	/** False where an event of this frame has to be looked at by itself. */
+	/** Returns false where each event of this frame must be checked by itself. */
 	isSteady({ like }: EventFrame): boolean {
 		const [choice] = like.choices as readonly Fields[];
 		if (choice === undefined || typeof choice.index !== "number" || !isRecord(choice.delta)) return false;
@@ -56,7 +56,7 @@ export class StreamedChoices {
 		return call === undefined || (this.#callsArePlain && typeof call.index === "number" && !call.id);
 	}
 
-	/** What clients are told in the place of a chunk's choices; null: they are fine as they are. */
+	/** Returns the choices to send instead of a chunk's; null: they are complete. */
 	take(choices: readonly unknown[]): readonly unknown[] | null {
 		let isOdd = false;
 		const told = choices.filter(isRecord).map((choice, place) => {
@@ -103,7 +103,7 @@ export class StreamedChoices {
 		const isSameName = called.name === undefined || called.name === null || called.name === "";
 		this.#keep(known, called.arguments);
 		if (isSameId && isSameName && call.index === known.index && isText(called.arguments)) return call;
-		// Clients join what comes twice to one text: an id and a name go out once.
+		// Clients concatenate repeated values, so an id and a name are sent once.
 		const { id: _id, type: _type, ...rest } = call;
 		const { name, ...others } = called;
 		const more = isSameName || name === known.identity.name ? {} : { name };
@@ -133,7 +133,7 @@ export class StreamedChoices {
 	}
 }
 
-/** What clients are told in the place of a whole answer's choices; null: they are fine as they are. */
+/** Returns the choices to send instead of a whole answer's; null: they are complete. */
 export function wholeChoices(choices: readonly unknown[], requestId: string): readonly unknown[] | null {
 	let callCount = 0;
 	let isOdd = false;
@@ -163,7 +163,7 @@ export function wholeChoices(choices: readonly unknown[], requestId: string): re
 	return isOdd || told.length < choices.length ? told : null;
 }
 
-/** Some servers say it under the other form's name, or as the older completions do. */
+/** Returns the content of a choice. Some servers use the other form's name, or the older completions' `text`. */
 function saidInstead({ message, delta, text }: Fields): Fields {
 	if (isRecord(message)) return message;
 	if (isRecord(delta)) return delta;
@@ -178,7 +178,7 @@ function isNoEnd(reason: unknown): boolean {
 	return reason === undefined || reason === null || reason === "" || reason === false;
 }
 
-/** null where the choice goes on. */
+/** Returns the finish reason; null where the choice continues. */
 function endOf(reason: unknown): string | null {
 	if (isNoEnd(reason)) return null;
 	return isFinishReason(reason) ? finishReasonOf(reason) : "stop";
@@ -192,7 +192,7 @@ function isText(value: unknown): boolean {
 	return value === undefined || value === null || typeof value === "string";
 }
 
-/** True for a call that begins with all that clients look for. Calls of other types have no function. */
+/** Returns true for a call that begins with everything clients need. Calls of other types have no function. */
 function isWholeCall(call: Fields): boolean {
 	if (isBlank(call.id) || typeof call.type !== "string") return false;
 	return call.type !== "function" || (isRecord(call.function) && typeof call.function.arguments === "string");

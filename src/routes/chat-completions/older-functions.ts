@@ -1,11 +1,14 @@
-/** OpenAI's functions before there were tools: `functions` and `function_call` of a request, `function_call` of an answer. */
+/**
+ * Supports OpenAI's older functions, from before tools: `functions` and `function_call` of a request, `function_call`
+ * of an answer.
+ */
 import { isRecord } from "../../schema/is-record.ts";
 
 type Body = Readonly<Record<string, unknown>>;
 
 /**
- * The functions as tools, one call at a time, as their callers know it. `functions` stays in the body, and says that
- * the answer is to be told so, unless there are tools beside it.
+ * Converts functions to tools, with one call at a time, as their callers expect. `functions` stays in the body; unless
+ * there are tools beside it, it means that the answer must use the older form.
  */
 export function functionsAsTools({ functions, function_call: call, tools, tool_choice: choice }: Body): Body {
 	const older = Array.isArray(functions) ? (functions as unknown[]) : [];
@@ -19,7 +22,7 @@ export function functionsAsTools({ functions, function_call: call, tools, tool_c
 	return { ...chosen, tools: made, parallel_tool_calls: false };
 }
 
-/** A choice, or a chunk's, whose call is told in the older form. */
+/** Converts a choice, also of a chunk, to one whose call is in the older form. */
 export function asFunctionCall(choice: unknown): unknown {
 	if (!isRecord(choice)) return choice;
 	const { message, delta, finish_reason: reason } = choice;

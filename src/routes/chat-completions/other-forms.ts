@@ -10,9 +10,9 @@ const responsesBody = checker(ResponsesBodySchema);
 const responsesTool = checker(ToolSchema);
 
 /**
- * The body in chat's form, for clients that mix forms: a body of the Responses API, tools of that API, messages of the
- * older functions, answers of ours that have thoughts alone. null where it is in chat's form already.
- * @throws ApiError INVALID_REQUEST for a body of the Responses API that cannot be said in chat
+ * Converts a body to chat's form, for clients that mix forms: bodies and tools of the Responses API, messages of the
+ * older functions, our own answers with thoughts alone. Returns null where it is in chat's form already.
+ * @throws ApiError INVALID_REQUEST for a Responses API body without an equivalent in chat
  */
 export function inChatForm(body: Body, long: LongStrings): Body | null {
 	if (body.messages === undefined && (typeof body.input === "string" || Array.isArray(body.input)))
@@ -29,7 +29,10 @@ export function inChatForm(body: Body, long: LongStrings): Body | null {
 	return Object.keys(changed).length === 0 ? null : { ...body, ...changed };
 }
 
-/** A schema beside the type, as llama.cpp, Together and Fireworks take it, in OpenAI's form; null: it is another. */
+/**
+ * Converts a schema beside the type, as llama.cpp, Together and Fireworks accept it, to OpenAI's form; null: it is
+ * another form.
+ */
 function schemaFormat(format: unknown): Body | null {
 	if (!isRecord(format) || !isRecord(format.schema) || format.json_schema !== undefined) return null;
 	if (format.type !== "json_object" && format.type !== "json_schema") return null;
@@ -37,24 +40,26 @@ function schemaFormat(format: unknown): Body | null {
 	return { ...rest, type: "json_schema", json_schema: { name: "response", schema } };
 }
 
-/** What the Responses API does not name stays as it is: clients send chat's own fields beside it. */
+/**
+ * Converts a Responses API body. Members unknown to that API stay unchanged: clients send chat's own fields beside it.
+ */
 function ofResponses(body: Body, long: LongStrings): Body {
 	if (!responsesBody.check(body)) throw invalidRequest(responsesBody.issues(body));
 	const others = Object.entries(body).filter(([name]) => !Object.hasOwn(ResponsesBodySchema.properties, name));
 	return { ...Object.fromEntries(others), ...chatRequest(body, long).body };
 }
 
-/** A tool, or the choice of one, whose name does not stand under its type. */
+/** Returns true for a tool, or a choice of one, whose name is not under its type. */
 function isFlatTool(tool: unknown): tool is Body & { readonly name: string } {
 	return isRecord(tool) && typeof tool.name === "string" && !isRecord(tool.function) && typeof tool.type === "string";
 }
 
-/** A free-form tool in chat's own form. */
+/** Returns true for a free-form tool in chat's own form. */
 function isCustomTool(tool: unknown): tool is Body & { readonly custom: Body } {
 	return isRecord(tool) && tool.type === "custom" && isRecord(tool.custom);
 }
 
-/** The choice of a tool as one of a function, and only the tools that it allows. */
+/** Converts the choice of a tool to one of a function, and removes the tools that it does not allow. */
 function chatChoice(choice: unknown, tools: unknown): Body {
 	if (isCustomTool(choice)) return { tool_choice: { type: "function", function: { name: choice.custom.name } } };
 	if (isFlatTool(choice)) return { tool_choice: { type: "function", function: { name: choice.name } } };
@@ -75,7 +80,7 @@ function isOtherTool(tool: unknown): boolean {
 	return isFlatTool(tool) || isCustomTool(tool);
 }
 
-/** The tool as functions: what a model writes for a free-form one is the one text `input`. */
+/** Converts a tool to functions; a free-form tool gets the one text `input`. */
 function chatTools(tool: unknown, long: LongStrings): unknown[] {
 	const flat = isCustomTool(tool) ? { type: "custom", ...tool.custom } : tool;
 	if (!isOtherTool(tool) || !responsesTool.check(flat)) return [tool];
@@ -89,16 +94,16 @@ function isOtherMessage(message: unknown): boolean {
 	return message.role === "function" || (message.role === "assistant" && (isRecord(message.function_call) || isSilent(message)));
 }
 
-/** An assistant's message of thoughts or a refusal alone, as we give it. */
+/** Returns true for an assistant's message with thoughts or a refusal alone, as our answers have them. */
 function isSilent({ content, tool_calls: calls, reasoning_content: thoughts, refusal }: Body): boolean {
 	const isEmpty = (content === undefined || content === null) && (!Array.isArray(calls) || calls.length === 0);
 	return isEmpty && (typeof thoughts === "string" || typeof refusal === "string");
 }
 
-/** Messages of one conversation, put into the form of tools. */
+/** Converts the messages of one conversation to the form of tools. */
 class MessageForms {
 	#calls = 0;
-	/** The last call of the older form, until its result has come. */
+	/** The last call in the older form, until its result arrives. */
 	#open: { readonly id: string; readonly name: unknown } | null = null;
 
 	of(messages: readonly unknown[]): unknown[] {
@@ -114,7 +119,7 @@ class MessageForms {
 		return { ...said, tool_calls: [{ id, type: "function", function: call }] };
 	}
 
-	/** A result whose call is not here is said by the user: a tool's message must answer a call. */
+	/** Converts a result. One without its call becomes a user message, since a tool message must answer a call. */
 	#result({ name, content }: Body): Body {
 		const open = this.#open;
 		this.#open = null;

@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
 import type { ChatSession } from "../../completions/session.ts";
 
-/** Under this name an answer tells what was searched or read, as a call of a tool. */
+/** The name of the tool call that lists what was searched or read. */
 const NAME = "service_web_search_documents";
 
-/** What was found, as a call of a tool that nobody has to answer; null where the answer brings none. */
+/** Returns the results as a tool call that needs no answer; null where the answer has none. */
 export function documentsCall({ web }: ChatSession): Record<string, unknown> | null {
 	if (web === null || !web.asDocuments) return null;
 	const documents = web.sources.map(({ title, url, content, date }) => ({ title, url, content, date }));

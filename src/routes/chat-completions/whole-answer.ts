@@ -10,7 +10,10 @@ import { documentsCall } from "./search-documents.ts";
 
 const OBJECT = "chat.completion";
 
-/** An upstream's completion as ours: model, id, cost and echo spliced in; `choices` that lack nothing go through byte for byte, but for those that are to be `retold`. */
+/**
+ * Returns an upstream's completion as ours: model, id, cost and echo are spliced in. Complete `choices` stay byte for
+ * byte, unless they are to be `retold`.
+ */
 export async function wholeAnswer(
 	session: ChatSession,
 	answer: WholeAnswer,
@@ -39,7 +42,7 @@ export async function wholeAnswer(
 	};
 }
 
-/** The choices with what they lack, and with what was found on the web. */
+/** Returns the choices, completed, and with the web results. */
 async function choicesText(
 	session: ChatSession,
 	answer: WholeAnswer,
@@ -52,7 +55,7 @@ async function choicesText(
 	return inTurns(stringifyInSteps(documents === null ? told : withCall(told, documents)));
 }
 
-/** The choices with one more call of a tool in each message. */
+/** Adds a tool call to the message of each choice. */
 function withCall(choices: unknown, call: object): unknown {
 	if (!Array.isArray(choices)) return choices;
 	return choices.map((choice: unknown) => {
@@ -62,7 +65,7 @@ function withCall(choices: unknown, call: object): unknown {
 	});
 }
 
-/** True where the upstream's usage goes through byte for byte. */
+/** Returns true where the upstream's usage is sent byte for byte. */
 function isPlain(told: Readonly<Record<string, unknown>>, usage: PostedCharge["usage"]): boolean {
 	return !("cost" in told || "cost_details" in told) && agrees(told, usage);
 }

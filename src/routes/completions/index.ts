@@ -1,6 +1,7 @@
 /**
- * POST /completions. Promises: OpenAI's older form, a bare text that the model goes on with, for editors that complete
- * as one writes. The same checks, holds, upstreams and charges as chat; the upstream is asked at its own /completions.
+ * POST /completions. Promises: OpenAI's older form, a bare text that the model continues, for editors that complete
+ * while one types. The same checks, holds, upstreams and charges as chat; the request goes to the upstream's own
+ * /completions.
  */
 import { hasFreeModel } from "../../catalog/index.ts";
 import {
@@ -28,7 +29,7 @@ import {
 import { TextStream, textAnswer } from "./text-answer.ts";
 
 const MAX_BODY_BYTES = 8 * 1_048_576;
-/** OpenAI's, where a request names none. */
+/** OpenAI's default, for requests without a maximum. */
 const DEFAULT_MAX_TOKENS = 16;
 
 const FORM: AnswerForm = {
@@ -76,7 +77,7 @@ function admitText(
 	return admitRenamed(renamed, () => admitChat(asked, call, deps, FORM));
 }
 
-/** What is checked and held for is a conversation of the same words; what goes to the upstream is the bare text. */
+/** Returns a conversation with the same text, which is checked and held for. The upstream gets the bare text. */
 function textInput(request: CompletionsBody, long: LongStrings): ChatInput {
 	const { model, suffix = "", stop, n, stream, stream_options, prompt_cache_key, fallbacks } = request;
 	const prompt = typeof request.prompt === "string" ? request.prompt : request.prompt.join("");

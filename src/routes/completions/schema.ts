@@ -35,12 +35,15 @@ export const CompletionsBodySchema = Type.Object({
 });
 export type CompletionsBody = Static<typeof CompletionsBodySchema>;
 
-/** What conversations have and a bare text has not. `response_format` holds for both. */
+/** Members of conversations that a bare text does not have. `response_format` is for both. */
 const OF_CHAT_ALONE: ReadonlySet<string> = new Set(
 	Object.keys(chat).filter((name) => !Object.hasOwn(CompletionsBodySchema.properties, name) && name !== "response_format"),
 );
 
-/** The members of a request that may go to an upstream: none that only a conversation has, such as another name of the maximum. */
+/**
+ * Returns the members of a request that may go to an upstream, without those that only a conversation has, such as
+ * another name of the maximum.
+ */
 export function withoutChatMembers(request: CompletionsBody): Partial<CompletionsBody> {
 	return Object.fromEntries(Object.entries(request).filter(([name]) => !OF_CHAT_ALONE.has(name)));
 }

@@ -16,7 +16,7 @@ const DONE = "data: [DONE]\n\n";
 
 type Usage = Readonly<Record<string, unknown>>;
 
-/** What all answers to one request begin with. */
+/** Returns the members that all answers to one request begin with. */
 function headOf({ call, model }: ChatSession) {
 	return {
 		id: `cmpl-${call.requestId}`,
@@ -30,7 +30,10 @@ function headEdits(session: ChatSession): Map<string, MemberEdit> {
 	return new Map(Object.entries(headOf(session)).map(([name, value]) => [name, JSON.stringify(value)]));
 }
 
-/** An upstream's completion as ours; `choices` that end in OpenAI's words go through byte for byte. Throws INFERENCE_FAILED for one without texts. */
+/**
+ * Returns an upstream's completion as ours; `choices` with OpenAI's finish reasons stay byte for byte.
+ * @throws ApiError INFERENCE_FAILED for one without texts
+ */
 export async function textAnswer(session: ChatSession, answer: WholeAnswer): Promise<(paid: PostedCharge) => Uint8Array> {
 	const members = await membersOf(answer);
 	const { choices, usage: toldUsage } = answer.body;
@@ -59,7 +62,7 @@ function areTextChoices(choices: unknown): choices is readonly TextChoice[] {
 	return Array.isArray(choices) && choices.length > 0 && choices.every(isTextChoice);
 }
 
-/** True for a choice that goes on, or ends in OpenAI's words. */
+/** Returns true for a choice that continues, or ends with one of OpenAI's reasons. */
 function endsPlainly({ finish_reason: reason }: TextChoice): boolean {
 	return !isFinishReason(reason) || isOpenAiReason(reason);
 }
@@ -74,7 +77,7 @@ async function endedChoices(answer: WholeAnswer): Promise<readonly TextChoice[]>
 	return (choices as unknown[]).filter(isTextChoice).map(ending);
 }
 
-/** An upstream's events as ours: the same `choices`, and the usage once, at the end. */
+/** Rewrites an upstream's events: the same `choices`, and the usage once, at the end. */
 export class TextStream implements StreamForm {
 	readonly ping = ": ping\n\n";
 	readonly #session: ChatSession;

@@ -1,4 +1,4 @@
-/** Every route of the operator's side, with a body that it takes. */
+/** Every route of the operator, with a body that it accepts. */
 export const ADMIN_ROUTES = [
 	["GET", "", undefined],
 	["POST", "", { name: "a" }],
