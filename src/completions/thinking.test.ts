@@ -71,7 +71,7 @@ test("a stream says the same as the whole answer, wherever tags, characters and 
 			fc.boolean(),
 			fc.boolean(),
 			fc.nat(40),
-			async (groups, cuts, tell, opened, at) => {
+			async (groups, cuts, reportThoughts, startsInside, at) => {
 				const plan = { reportThoughts, startsInside };
 				const text = groups.flat().join("");
 				// Pieces of any length, so that a tag is split anywhere.

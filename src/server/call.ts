@@ -6,7 +6,7 @@ import type { Endpoint, MinuteWindow } from "./endpoint.ts";
 import type { BodyShare } from "./read-body.ts";
 import type { RequestObserver } from "./request-observer.ts";
 
-/** One request on its way: what every step may know of it, and the headers gathered for its answer. */
+/** One request under way: what every step may know of it, and the headers collected for its answer. */
 export class Call {
 	readonly requestId: string;
 	readonly endpoint: Endpoint;

@@ -1,9 +1,11 @@
-/** The connection's side of a request, from the HTTP layer. */
+/** What the HTTP layer offers the pipeline about a request's connection. */
 export interface Connection {
 	address(): string;
-	/** Nothing ends the silent connection (during long work), until the time-out is resumed. */
+	/** Keeps a silent connection open during long work, until the time-out is resumed. */
 	suspendIdleTimeout(): void;
 	resumeIdleTimeout(): void;
-	/** sha256 of the key whose signed-in session sent the request: it takes the place of any credential in the headers. */
+	/**
+	 * sha256 of the key whose signed-in session sent the request. It takes precedence over credentials in the headers.
+	 */
 	readonly sessionKeyHash?: string;
 }

@@ -11,35 +11,35 @@ import type { BodyMemory, UploadLimits } from "./read-body.ts";
 import type { RespondSettings } from "./respond.ts";
 import type { WalletAuth } from "./wallet-auth.ts";
 
-/** What the pipeline works with: handed in once. */
+/** The dependencies of the pipeline, handed in once. */
 export interface PipelineDeps {
 	readonly budgets: Budgets;
 	readonly clock: Clock;
 	readonly log: Log;
-	/** Why no new metered work may be taken; null where it may. */
+	/** Returns why no new metered work may be accepted; null where it may. */
 	readonly workRefusal: () => WorkRefusal | null;
 	readonly bodyMemory: BodyMemory;
-	/** Requests under way (`server.maxRunning`). */
+	/** The places of requests under way (`server.maxRunning`). */
 	readonly places: Places;
-	/** How wallets come in; null where none do. */
+	/** How wallets authenticate and pay; null where none may. */
 	readonly wallets: WalletAuth | null;
 	/** The log of requests that a limit refused. */
 	readonly exceededLimits: { note(entry: ExceededLimit): void };
-	/** Counts what is answered, for the operator's eyes; left out: nothing is counted. */
+	/** Counts answers for the operator's console; left out: nothing is counted. */
 	readonly traffic?: Traffic;
-	/** What requests come to, for /metrics; left out: nothing is counted, traced or written of them. */
+	/** Counts requests for /metrics; left out: nothing is counted, traced or logged of them. */
 	readonly counts?: RequestCounts;
 	/** Writes traces; null: nothing does. */
 	readonly tracer?: () => Tracer | null;
-	/** Read for each request: a reload changes them. */
+	/** Returns the settings. It is called for each request, since a reload changes them. */
 	readonly settings: () => PipelineSettings;
 }
 
 export interface PipelineSettings extends RespondSettings {
 	readonly upload: UploadLimits;
 	readonly listRequestsPerMinute: number;
-	/** Endpoints by name that take callers without a credential now (`models.public`). */
+	/** Names of the endpoints that currently accept callers without a credential (`models.public`). */
 	readonly publicEndpoints: ReadonlySet<string>;
-	/** One line for each request in the log (`log.requests`). */
+	/** True: the log gets one line for each request (`log.requests`). */
 	readonly logRequests?: boolean;
 }

@@ -1,11 +1,12 @@
 /**
  * The pipeline of a request, top to bottom. The order of the checks is that of docs/api.md:
- * path, method (app.ts) → what the path names → credential → failure guard → account, key type, endpoint, address rules
- * → place, room, money for anything at all → headers, rules for what the path names → content type → size, slow upload
- * → JSON → schema → model, capabilities, media (admit) → key's model rule → rate limits → replay → money (hold) → work
- * → post → answer
- * Promises: a hold ends with its request, whatever happens; no success goes out before its post is durable; every
- * answer has its X-Request-ID; every error is one of the table.
+ *
+ *   path, method (app.ts) → what the path names → credential → failure guard → account, key type, endpoint, address rules → place, minimum balance
+ *   → headers, rules for what the path names → content type → size, slow upload → JSON → schema → model, capabilities, media (admit) → key's model rule
+ *   → rate limits → replay → money (hold) → work → post → answer
+ *
+ * Promises: a hold ends with its request, whatever happens; no success goes out before its post is durable;
+ * every answer has its X-Request-ID; every error is one of the table.
  */
 
 import { checkModelRule } from "../access/index.ts";
@@ -65,7 +66,7 @@ const LARGE_BODIES = new FairQueue({
 		new ApiError("SERVICE_UNAVAILABLE", { message: "Too many large bodies at once; try again shortly", retryAfterSeconds: 1 }),
 });
 
-/** An endpoint with its schemas made ready. */
+/** An endpoint with its schemas compiled. */
 export interface PreparedEndpoint {
 	readonly endpoint: Endpoint;
 	readonly body: Checker<NonNullable<Endpoint["body"]>["schema"]> | null;

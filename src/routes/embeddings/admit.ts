@@ -5,7 +5,7 @@ import { ApiError } from "../../errors/index.ts";
 import { invalidField } from "../../schema/index.ts";
 import type { Call } from "../../server/call.ts";
 import type { Admission, Input } from "../../server/endpoint.ts";
-import { recordModel } from "../../server/tell-model.ts";
+import { recordModel } from "../../server/record-model.ts";
 import { inTurns } from "../../wire/index.ts";
 import type { EmbeddingsDeps } from "./deps.ts";
 import { requireShortTexts } from "./input-limit.ts";
