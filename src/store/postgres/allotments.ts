@@ -2,7 +2,7 @@
 import type { SQL } from "bun";
 import { MIN_STAKE_NANO, stakeSql } from "../diem.ts";
 
-/** The allowance of an account on a UTC day in nano-diem; 0 where there is none. */
+/** Returns the allowance of an account on a UTC day in nano-diem; 0 where there is none. */
 export async function stakeOf(sql: SQL, accountId: string, day: number): Promise<number> {
 	const [row] = await sql.unsafe(stakeSql("$1", "$2"), [accountId, day]);
 	const stake = Number(row?.stake ?? 0);
@@ -14,7 +14,7 @@ export interface AllotmentDay {
 	readonly day: number;
 }
 
-/** Writes the allotments of these days that are not there; of nodes that come at once one writes each. */
+/** Writes the missing allotments of these days; of several nodes at once, one writes each. */
 export async function writeAllotments(tx: SQL, days: readonly AllotmentDay[]): Promise<void> {
 	if (days.length === 0) return;
 	const lacking = await tx.unsafe(LACKING, [
@@ -29,7 +29,7 @@ export async function writeAllotments(tx: SQL, days: readonly AllotmentDay[]): P
 		MIN_STAKE_NANO,
 	]);
 	if (lacking.length === 0) return;
-	// One at a time for each account, before the unique key would make the second one fail.
+	// Locks one account at a time, since otherwise the unique key would make the second writer fail.
 	await tx.unsafe("SELECT 1 FROM accounts WHERE id = ANY($1::text[]) ORDER BY id FOR NO KEY UPDATE", [
 		tx.array(
 			[...lacking].map(({ account_id }) => account_id),

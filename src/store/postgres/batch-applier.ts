@@ -1,6 +1,7 @@
 /**
- * Books journal groups on PostgreSQL: one transaction a batch, with the sequence it reaches, so that no batch is booked
- * twice, whatever became of the connection. A batch is a handful of statements, however many records it has.
+ * Applies journal groups on PostgreSQL: one transaction per batch, which includes the sequence that it reaches, so
+ * that no batch is applied twice even after a broken connection. A batch is a handful of statements, however many
+ * records it has.
  */
 import type { SQL } from "bun";
 import type { ReadGroup } from "../../journal/index.ts";
@@ -43,9 +44,9 @@ export class BatchApplier {
 	}
 
 	/**
-	 * Books the groups that are not booked yet, in one transaction, and returns the sequence that is booked then. A
-	 * record that the books cannot take is isolated in `rejected`. Throws what PostgreSQL throws where the store fails
-	 * (then nothing of the batch is booked, or all of it: the next call finds out) and `SequenceError` at a hole.
+	 * Applies the groups that are not applied yet, in one transaction, and returns the applied sequence. A record that
+	 * the books refuse is isolated in `rejected`. Throws errors of PostgreSQL where the store fails: then nothing of
+	 * the batch is applied, or all of it, and the next call finds out. Throws `SequenceError` at a gap.
 	 */
 	async apply(sql: SQL, groups: readonly ReadGroup[]): Promise<number> {
 		try {
@@ -86,9 +87,9 @@ export class BatchApplier {
 	}
 
 	/**
-	 * Locks the boot, then accounts, then budgets, then keys where limits have to be looked at, each in the order of their keys: no two nodes wait for each other, and
-	 * one node at a time numbers the entries of an account's statement. All is asked at once and answered in order: a
-	 * store that is far away costs one way there and back.
+	 * Locks the boot, then accounts, then budgets, then keys whose limits must be checked, each in the order of their
+	 * keys: so no two nodes wait for each other, and one node at a time numbers the entries of an account's statement.
+	 * All statements are sent at once and answered in order: a distant store costs one round trip.
 	 */
 	async #lock(tx: SQL, entries: readonly Entry[]): Promise<{ applied: number; state: BatchState; nowMs: number }> {
 		const needs = needsOf(entries);
@@ -121,7 +122,7 @@ export class BatchApplier {
 		return { applied, state: { ...stateOf(budgets, leases, numbers), caps }, nowMs: Number(clock[0].now) };
 	}
 
-	/** All of the entries; throws where one is at fault. Only then is `state` not moved on. */
+	/** Applies all of the entries; throws where one is at fault, and `state` is then not advanced. */
 	async #book(tx: SQL, entries: readonly Entry[], state: BatchState, bookedAt: number): Promise<Counts> {
 		const after = copyOf(state);
 		const plan = planBatch(entries, after, bookedAt);
@@ -132,7 +133,7 @@ export class BatchApplier {
 		return { posts: plan.posts.length, rejects: 0 };
 	}
 
-	/** All or none of the entries; where one is at fault, halves of them, down to the one. */
+	/** Applies all or none of the entries; where one is at fault, applies halves of them, down to the one. */
 	async #isolate(tx: SQL, entries: readonly Entry[], state: BatchState, bookedAt: number): Promise<Counts> {
 		await tx.unsafe("SAVEPOINT book_range");
 		let fault: unknown;
@@ -157,7 +158,7 @@ export class BatchApplier {
 		const message = fault instanceof Error ? fault.message : String(fault);
 		await tx.unsafe(
 			"INSERT INTO rejected (node_id, epoch, seq, record, error, rejected_at) VALUES ($1, $2, $3, $4, $5, $6)",
-			// PostgreSQL keeps no NUL in a text.
+			// PostgreSQL stores no NUL in a text.
 			[this.#node.id, this.#node.epoch, entry.seq, entry.text.replaceAll("\0", ""), message.replaceAll("\0", ""), bookedAt],
 		);
 		return { posts: 0, rejects: 1 };
@@ -209,7 +210,7 @@ const lastNumber = (unit: MoneySource) =>
 	`greatest((SELECT max(entries_${unit}) FROM posts WHERE account_id = account.id AND entries_${unit} IS NOT NULL),
 		(SELECT ${unit} FROM statement_starts WHERE account_id = account.id), 0) AS ${unit}`;
 
-/** A look-up for each budget (`LIMIT`): joined at once, all leases of the node are read for a batch of a few accounts. */
+/** Looks up each budget (`LIMIT`): a plain join would read all leases of the node for a batch of a few accounts. */
 const OWN_LEASES = `SELECT account_id, source, day, amount FROM unnest($1::text[], $2::text[], $3::int8[]) AS wanted (account_id, source, day)
 	CROSS JOIN LATERAL (
 		SELECT amount FROM leases WHERE node_id = $4 AND epoch = $5 AND leases.account_id = wanted.account_id
@@ -236,7 +237,7 @@ const BOOK_POSTS = `
 		sku text, units int8, pico_price int8, day int8, occurred_at int8, booked_at int8, balance_after int8)) WITH ORDINALITY AS part
 	JOIN booked USING (request_id) ORDER BY part.ordinality`;
 
-/** Balance and lease alike. */
+/** Reduces balance and lease by the same amount. */
 const SPEND = `
 	WITH spent AS (
 		SELECT * FROM jsonb_to_recordset($1::jsonb) AS part (account_id text, source text, day int8, amount int8, leased int8)
@@ -255,7 +256,7 @@ const COUNT_DAILY = `
 	ON CONFLICT (account_id, key_id, day, unit, sku) DO UPDATE
 		SET amount = daily.amount + excluded.amount, units = daily.units + excluded.units, rows = daily.rows + excluded.rows`;
 
-/** Where there is no lease (any more), the usage alone counts. */
+/** Where there is no lease (any more), only the usage is counted. */
 const SPEND_CAPS = `
 	UPDATE cap_leases SET amount = greatest(0, cap_leases.amount - part.amount)
 	FROM jsonb_to_recordset($1::jsonb) AS part (account_id text, key_id text, unit text, day int8, amount int8)

@@ -1,4 +1,4 @@
-/** What a batch of records does to the books, as rows to be written. Pure: it works on what was read under lock. */
+/** Plans the rows that a batch of records writes. Pure: it works on what was read under lock. */
 import type { JournalRecord, MoneySource, PostRecord } from "../../journal/records.ts";
 import { nano } from "../../ledger/nano.ts";
 import { type OwedSource, payOwed } from "../owed.ts";
@@ -20,7 +20,7 @@ import {
 import type { CapPlace } from "./cap-table.ts";
 import { RpcPlan } from "./rpc-plan.ts";
 
-/** A record of a batch. It is looked at more than once, and read once. */
+/** A record of a batch. It is used more than once, and parsed once. */
 export class Entry {
 	readonly seq: number;
 	/** JSON of the record. */
@@ -32,27 +32,27 @@ export class Entry {
 		this.text = text;
 	}
 
-	/** null where the text is no record. */
+	/** The parsed record; null where the text is no record. */
 	get record(): JournalRecord | null {
 		if (this.#read === undefined) this.#read = parsed(this.text);
 		return this.#read;
 	}
 }
 
-/** A budget as the batch sees it; `lease` is the part of `leased` that this node has. */
+/** A budget as the batch sees it; `lease` is this node's part of `leased`. */
 export interface LockedBudget {
 	balance: number;
 	leased: number;
 	lease: number;
 }
 
-/** What the batch was read against. */
+/** The rows that the batch was planned against. */
 export interface BatchState {
-	/** By `budgetKey`. */
+	/** Budgets by `budgetKey`. */
 	readonly budgets: Map<string, LockedBudget>;
-	/** By account. */
+	/** Statement numbers by account. */
 	readonly numbers: Map<string, EntryCounts>;
-	/** What is neither spent nor leased of the limits of keys whose posts owe something, by `capKey`. */
+	/** Free limits, neither spent nor leased, of keys whose posts owe something; by `capKey`. */
 	readonly caps: FreeCaps;
 }
 
@@ -63,17 +63,20 @@ export interface BatchPlan {
 	readonly movements: readonly Row[];
 	/** One for each (account, key, day, unit, sku). */
 	readonly daily: readonly Row[];
-	/** What is taken from each budget, and how much of it was leased. */
+	/** The amount taken from each budget, and how much of it was leased. */
 	readonly spent: readonly Row[];
-	/** What posts of keys with leased limits take of them: one for each (account, key, unit, day). */
+	/** What posts of keys with leased limits take of them: one row for each (account, key, unit, day). */
 	readonly capped: readonly Row[];
 	/** Latest use by key. */
 	readonly touches: ReadonlyMap<string, number>;
-	/** What the chain proxy keeps. */
+	/** Rows of the chain proxy. */
 	readonly rpc: RpcPlan;
 }
 
-/** What a batch will ask of the store, before anything is locked. What cannot be read is left to the booking. */
+/**
+ * What a batch needs of the store before anything is locked. Unreadable records are left for the application to
+ * reject.
+ */
 export interface BatchNeeds {
 	readonly accounts: readonly string[];
 	readonly budgets: readonly { readonly account: string; readonly source: MoneySource; readonly day: number }[];
@@ -110,8 +113,8 @@ export function needsOf(entries: readonly Entry[]): BatchNeeds {
 }
 
 /**
- * Days of diem that posts were paid from and the store does not know: a crash of the database lost their allotments,
- * which are committed with the first lease, without waiting for its disk.
+ * Returns days of diem that posts were paid from and the store does not know. A crash of the database lost their
+ * allotments, which are committed with the first lease, without waiting for its disk.
  */
 export function lostAllotments(entries: readonly Entry[], budgets: BatchState["budgets"]): AllotmentDay[] {
 	const lost = new Map<string, AllotmentDay>();
@@ -124,7 +127,10 @@ export function lostAllotments(entries: readonly Entry[], budgets: BatchState["b
 	return [...lost.values()];
 }
 
-/** Throws `RecordFault` or `MoneyError` at a record that the books cannot take. `state` is moved on, so hand in a copy. */
+/**
+ * Plans a batch. Throws `RecordFault` or `MoneyError` for a record that the books refuse. It advances `state`, so
+ * pass a copy.
+ */
 export function planBatch(entries: readonly Entry[], state: BatchState, bookedAt: number): BatchPlan {
 	const plan = { posts: [] as Row[], movements: [] as Row[] };
 	const daily = new Map<string, Row & { amount: number; units: number; rows: number }>();
@@ -145,7 +151,7 @@ export function planBatch(entries: readonly Entry[], state: BatchState, bookedAt
 	};
 	for (const entry of entries) {
 		const { seq } = entry;
-		// What cannot be read throws here what is wrong with it.
+		// An unreadable record throws its fault here.
 		const record = entry.record ?? (JSON.parse(entry.text) as JournalRecord);
 		if (record.t === "touch") {
 			touches.set(record.keyId, Math.max(touches.get(record.keyId) ?? 0, record.atMs));
@@ -177,20 +183,20 @@ export function planBatch(entries: readonly Entry[], state: BatchState, bookedAt
 	return { ...plan, daily: [...daily.values()], spent: [...spent.values()], capped: [...capped.values()], touches, rpc };
 }
 
-/** What each source has for what the post owes: see `payOwed`. */
+/** Returns what each source has for the post's owed amount: see `payOwed`. */
 function owedSources(post: PostRecord, parts: readonly LinePart[], state: BatchState): OwedSource[] {
 	return SOURCES.map((source) => {
 		const budget = state.budgets.get(budgetKey(post.accountId, source, budgetDay(post, source)));
 		if (budget === undefined) return { source, surplus: 0, free: 0 };
 		const own = parts.reduce((sum, part) => sum + (part.source === source ? part.amount : 0), 0);
 		const lease = budget.lease - own - (post.owing?.kept[source] ?? 0);
-		// Where the lease is gone the post's own parts come out of free money, too.
+		// Where the lease is gone, the post's own parts come out of free money too.
 		const free = budget.balance - budget.leased - Math.max(0, own - budget.lease);
 		return { source, surplus: Math.max(0, lease), free: Math.max(0, free) };
 	});
 }
 
-/** Free money becomes a lease of this node, to be spent in the same batch: the row of the lease does not change by it. */
+/** Turns free money into a lease of this node that the same batch spends: the row of the lease does not change. */
 function leaseFree(post: PostRecord, source: MoneySource, amount: number, state: BatchState, spent: SpentRows): void {
 	const day = budgetDay(post, source);
 	const key = budgetKey(post.accountId, source, day);
@@ -211,8 +217,8 @@ type SpentRows = Map<string, Row & { amount: number; leased: number }>;
 type PaidPart = AppliedPart & { readonly balanceAfter: number | null };
 
 /**
- * Where a part's money comes from: this node's lease, else what is free (the lease may have gone with the node's term,
- * or with a failover), else the operator bears it. No balance goes below zero.
+ * Decides where a part's money comes from: this node's lease, else free money (the lease may have ended with the
+ * node's term, or in a failover), else the operator. No balance goes below zero.
  */
 function paid(post: PostRecord, part: AppliedPart, state: BatchState, spent: SpentRows): PaidPart[] {
 	if (part.source === "overrun") return [{ ...part, balanceAfter: null }];

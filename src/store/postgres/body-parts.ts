@@ -1,6 +1,6 @@
 /**
- * Bodies of kept answers that are too large for a journal record: the node has them as files, and ships them into the store in
- * parts before the post that names them. A part is one statement, so that memory and locks stay small.
+ * Bodies of stored answers that are too large for a journal record. The node has them as files, and ships them into
+ * the store in parts before the post that names them. A part is one statement, so that memory and locks stay small.
  */
 import type { SQL } from "bun";
 import type { ReadGroup } from "../../journal/index.ts";
@@ -8,12 +8,12 @@ import type { JournalRecord, StoredAnswerPart } from "../../journal/records.ts";
 import { answerFile } from "../data-folder.ts";
 
 const PART_BYTES = 1 << 20;
-/** Only such records are parsed before they are booked. */
+/** Only records with this text are parsed before they are applied. */
 const MARK = '"kept":{';
 
 /**
- * Ships the bodies that the groups' posts name. May be run again: parts that are there stay. A file that is gone is passed
- * over: its answer is not kept then, and its post is booked all the same.
+ * Ships the bodies that the groups' posts name. May be run again: existing parts stay. A missing file is skipped: its
+ * answer is then not stored, but its post is applied all the same.
  */
 export async function shipBodies(sql: SQL, groups: readonly ReadGroup[], dataDir: string): Promise<void> {
 	for (const text of groups.flatMap((group) => group.records)) {
@@ -39,7 +39,7 @@ async function shipBody(sql: SQL, name: string, path: string, bytes: number): Pr
 	}
 }
 
-/** The body from its parts; what the caller expects of it tells whether it is whole. */
+/** Returns the body from its parts; the caller checks that it is complete. */
 export async function readBody(sql: SQL, name: string): Promise<Uint8Array> {
 	const rows = await sql.unsafe("SELECT body FROM idempotency_bodies WHERE file = $1 ORDER BY part", [name]);
 	return Buffer.concat([...rows].map((row: { body: Uint8Array }) => row.body));
@@ -50,7 +50,7 @@ function keptPart(text: string): StoredAnswerPart | undefined {
 		const record = JSON.parse(text) as JournalRecord | null;
 		return record?.t === "post" ? record.kept : undefined;
 	} catch {
-		// What cannot be read is for the booking to reject.
+		// An unreadable record is left for the application to reject.
 		return undefined;
 	}
 }

@@ -10,7 +10,10 @@ export async function readAccount(sql: SQL, accountId: string): Promise<Account 
 	return row === undefined ? null : accountOf(row);
 }
 
-/** A key that was not revoked, or a wallet by its name (wallet-callers.ts), its account, and what it spent in the window of its limit. */
+/**
+ * Reads an unrevoked key, or a wallet by its name (wallet-callers.ts), with its account and what it spent in the
+ * window of its limit.
+ */
 export async function readKey(sql: SQL, hash: string, day: number): Promise<KeyLoad | null> {
 	const name = readName(hash);
 	if (name !== null) return readWallet(sql, hash, name);
@@ -39,7 +42,7 @@ async function spentBy(sql: SQL, key: ApiKey, day: number): Promise<KeySpent> {
 	return { usd: clamped(row.usd), diem: clamped(row.diem) };
 }
 
-/** A sum (text) may pass 2^53; no limit does, so the largest amount compares the same. */
+/** Clamps a sum (as text) to 2^53-1: a sum may pass it, but no limit does, so comparisons stay correct. */
 function clamped(sum: string | null): Nano {
 	const value = BigInt(sum ?? 0);
 	return nano(value > BigInt(Number.MAX_SAFE_INTEGER) ? Number.MAX_SAFE_INTEGER : Number(value));

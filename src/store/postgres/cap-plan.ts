@@ -1,26 +1,26 @@
-/** What a batch does to the limits of keys. Pure, as the rest of the plan. */
+/** Changes of a batch to the limits of keys. Pure, like the rest of the plan. */
 import type { OwedTerms, PostRecord } from "../../journal/records.ts";
 import type { CapAmounts } from "../port.ts";
 import type { AppliedPart, LinePart } from "../post-lines.ts";
 import type { CapUnit } from "../tables.ts";
 import type { CapPlace } from "./cap-table.ts";
 
-/** What is neither spent nor leased of the limits of keys, by `capKey`. */
+/** Free limits of keys, neither spent nor leased, by `capKey`. */
 export type FreeCaps = Map<string, CapAmounts>;
 
-/** What posts take of leases, by key, unit and day. */
+/** What posts take from leases, by key, unit and day. */
 export type CappedRows = Map<string, Readonly<Record<string, string | number | null>> & { amount: number }>;
 
 export function capKey({ keyId, day }: CapPlace): string {
 	return `${keyId}/${day}`;
 }
 
-/** Where a post owes something that the limits of its key have to allow. */
+/** Returns the key and day where a post owes something that the limits of its key must allow; else null. */
 export function capPlaceOf({ capped, owing, keyId, day }: PostRecord): CapPlace | null {
 	return capped === true && owing !== undefined && typeof keyId === "string" && Number.isSafeInteger(day) ? { keyId, day } : null;
 }
 
-/** What a post owes, as far as the limits of its key go: the node may have had no lease of what they have left. */
+/** Returns what a post owes, cut to the limits of its key: the node may have had no lease of their rest. */
 export function allowed(post: PostRecord, free: FreeCaps): OwedTerms | undefined {
 	const place = capPlaceOf(post);
 	if (place === null || post.owing === undefined) return post.owing;
@@ -32,7 +32,7 @@ export function allowed(post: PostRecord, free: FreeCaps): OwedTerms | undefined
 	};
 }
 
-/** What of the owed parts is paid, by what it counts as. */
+/** Returns the paid amount of the owed parts, by the unit of limits. */
 export function owedPaidOf(before: readonly LinePart[], after: readonly AppliedPart[]): CapAmounts {
 	const [was, is] = [amountsOf(before), amountsOf(after)];
 	return { usd: is.usd - was.usd, diem: is.diem - was.diem };
@@ -48,7 +48,7 @@ function amountsOf(parts: readonly (LinePart | AppliedPart)[]): CapAmounts {
 	return sum;
 }
 
-/** What was owed and is paid leaves less of the limits to the next post of the batch. */
+/** Reduces the free limits by what was owed and is now paid, for the next post of the batch. */
 export function takeOwedCaps(post: PostRecord, owed: CapAmounts, free: FreeCaps): void {
 	const place = capPlaceOf(post);
 	const room = place === null ? undefined : free.get(capKey(place));
@@ -56,7 +56,7 @@ export function takeOwedCaps(post: PostRecord, owed: CapAmounts, free: FreeCaps)
 	free.set(capKey(place), { usd: room.usd - owed.usd, diem: room.diem - owed.diem });
 }
 
-/** What goes from the lease: what was owed comes out of what nobody has leased. */
+/** Counts what a post takes from the lease; owed parts come out of limits that no node has leased. */
 export function countCapped(capped: CappedRows, post: PostRecord, parts: readonly AppliedPart[], owed: CapAmounts): void {
 	const all = amountsOf(parts);
 	for (const unit of ["usd", "diem"] as const satisfies readonly CapUnit[]) {

@@ -1,22 +1,22 @@
 /**
- * How much of a key's limits a node gets with the money for a request. Pure: the simulation of many nodes runs these very
- * functions.
+ * Decides how much of a key's limits a node gets with the money for a request. Pure: the simulation of many nodes
+ * runs the same functions.
  */
 import { nano } from "../../ledger/nano.ts";
 import type { AcquireRequest, BudgetState, CapAmounts, CapAnswer, CapRequest } from "../port.ts";
 import { type AcquireDecision, decideAcquire, surplusOf } from "./lease-split.ts";
 
-/** The limits of a key and what is taken of them in the window of a day, as they stand under lock. */
+/** The limits of a key and what is taken of them in the window of a day, as read under lock. */
 export interface CapRoom {
-	/** Infinity: none. */
+	/** Infinity: no limit. */
 	readonly limit: CapAmounts;
 	readonly spent: CapAmounts;
-	/** Leased to the node that asks. */
+	/** Leased to the requesting node. */
 	readonly own: CapAmounts;
 	readonly elsewhere: CapAmounts;
 }
 
-/** Of a key that is revoked: nothing may be spent. */
+/** The state of a revoked key: nothing may be spent. */
 export const NO_ROOM: CapRoom = {
 	limit: { usd: 0, diem: 0 },
 	spent: { usd: 0, diem: 0 },
@@ -24,7 +24,7 @@ export const NO_ROOM: CapRoom = {
 	elsewhere: { usd: 0, diem: 0 },
 };
 
-/** What is neither spent nor leased; below 0 where a limit was lowered, or late posts came. */
+/** Returns what is neither spent nor leased; below 0 where a limit was lowered, or late posts came. */
 export function freeRoom({ limit, spent, own, elsewhere }: CapRoom): CapAmounts {
 	return { usd: limit.usd - spent.usd - own.usd - elsewhere.usd, diem: limit.diem - spent.diem - own.diem - elsewhere.diem };
 }
@@ -32,8 +32,8 @@ export function freeRoom({ limit, spent, own, elsewhere }: CapRoom): CapAmounts 
 const above0 = (amount: number): number => Math.max(0, amount);
 
 /**
- * Decides an acquire of money and limits together, all or none: of both what the request lacks, with a surplus where the
- * limit is rich. Holds of the node that have no lease of the limits (a term ended) get theirs with it.
+ * Decides an acquire of money and limits together, all or none: what the request lacks of both, with a surplus where
+ * the limit has plenty. Holds of the node without a lease of the limits (after an ended term) get theirs too.
  */
 export function decideCapped(
 	budgets: readonly BudgetState[],
@@ -43,7 +43,7 @@ export function decideCapped(
 ): AcquireDecision & { readonly cap: CapAnswer } {
 	const { amount, money, room: here } = request.cap;
 	const free = freeRoom(room);
-	/** What the limits let the request use, with all that is free of them. */
+	/** The most that the limits let the request use, with all that is free of them. */
 	const most = { usd: above0(here.usd + free.usd), diem: above0(here.diem + free.diem) };
 	const need = above0(amount - Math.min(money.usd, most.usd) - Math.min(money.diem, most.diem));
 	const usable = { usd: above0(most.usd - money.usd), diem: above0(most.diem - money.diem) };

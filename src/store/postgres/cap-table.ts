@@ -1,6 +1,6 @@
 /**
- * Leases of keys' limits on PostgreSQL. A lease is granted with the key's row locked; it is consumed in the transaction
- * that adds to `usage_daily`, so that one look at both sees each amount once.
+ * Leases of keys' limits on PostgreSQL. A lease is granted with the key's row locked. It is consumed in the
+ * transaction that adds to `usage_daily`, so that a read of both sees each amount once.
  */
 import type { SQL } from "bun";
 import { limitNano } from "../key-limits.ts";
@@ -10,13 +10,13 @@ import type { ReturnRequest } from "../thread-protocol.ts";
 import type { NodeEpoch } from "./batch-applier.ts";
 import { type CapRoom, NO_ROOM } from "./cap-split.ts";
 
-/** A key, and the day of the request that asks for its limits. */
+/** A key, and the day of the request that needs its limits. */
 export interface CapPlace {
 	readonly keyId: string;
 	readonly day: number;
 }
 
-/** By how much a node's lease grows. */
+/** The amount by which a node's lease grows. */
 export interface CapGrant extends CapPlace {
 	readonly accountId: string;
 	readonly granted: CapAmounts;
@@ -24,7 +24,7 @@ export interface CapGrant extends CapPlace {
 
 const placeKey = ({ keyId, day }: CapPlace): string => `${keyId}/${day}`;
 
-/** The rooms of these keys, each by `roomOf`. */
+/** Limits of these keys; `roomOf` finds one. */
 export type CapRooms = ReadonlyMap<string, CapRoom>;
 
 export function roomOf(rooms: CapRooms, place: CapPlace): CapRoom {
@@ -32,7 +32,7 @@ export function roomOf(rooms: CapRooms, place: CapPlace): CapRoom {
 }
 
 /**
- * Locks the keys in the order of their ids, behind all budgets, and reads what their limits have left.
+ * Locks the keys in the order of their ids, after all budgets, and reads the rest of their limits.
  * @param more keys that the transaction will write to: all are locked in one order
  */
 export async function lockCaps(
@@ -48,7 +48,7 @@ export async function lockCaps(
 		places.map(({ day }) => day),
 		"INT8",
 	);
-	// The second statement looks when the locks are there: what others leased before is in its sight.
+	// The second statement runs when the locks are held, so it sees what others leased before.
 	const [, rows] = await Promise.all([
 		tx.unsafe("SELECT 1 FROM keys WHERE id = ANY($1::text[]) ORDER BY id FOR NO KEY UPDATE", [
 			tx.array([...ids, ...more], "TEXT"),
@@ -68,7 +68,7 @@ export async function lockCaps(
 	);
 }
 
-/** Writes what was granted. */
+/** Writes the grants. */
 export async function growCaps(tx: SQL, node: NodeEpoch, grants: readonly CapGrant[]): Promise<void> {
 	const parts = grants.flatMap(({ accountId, granted, ...place }) =>
 		unitsOf(place, granted).map((part) => ({ accountId, ...part })),
@@ -81,7 +81,10 @@ export async function growCaps(tx: SQL, node: NodeEpoch, grants: readonly CapGra
 	await tx.unsafe(GROW, [node.id, node.epoch, accounts, ...partArrays(tx, parts)]);
 }
 
-/** Cuts the node's leases on the limits of these accounts' keys down to what is kept; those that it does not know are gone. */
+/**
+ * Cuts the node's leases on the limits of these accounts' keys down to what is retained; those that the node does not
+ * name end.
+ */
 export async function cutCaps(tx: SQL, node: NodeEpoch, returns: readonly ReturnRequest[]): Promise<void> {
 	const asked = returns.filter(({ caps }) => caps !== undefined);
 	if (asked.length === 0) return;
@@ -112,7 +115,7 @@ function partArrays(tx: SQL, parts: readonly CapPart[]): unknown[] {
 	];
 }
 
-/** A sum may pass 2^53; no limit does, so the largest amount compares the same. */
+/** A sum may pass 2^53, but no limit does, so the largest amount compares equally. */
 const sum = (where: string): string =>
 	`least(coalesce(sum(amount) FILTER (WHERE ${where}), 0), ${Number.MAX_SAFE_INTEGER})::int8`;
 const OWN = "node_id = $1 AND epoch = $2::int8";

@@ -1,9 +1,9 @@
-/** What other processes changed, in the order of its commits: writers of `changes` rows go one after the other. */
+/** Reads changes of other processes in the order of their commits: writers of `changes` rows are serialised. */
 import type { SQL } from "bun";
 import { reloadOf } from "../admin/changes.ts";
 import type { StoreChange } from "../port.ts";
 
-/** One read takes at most this many rows; the next one takes on. */
+/** Most rows of one read; the next one continues. */
 const MAX_ROWS = 1_000;
 
 export class ChangeFeed {
@@ -13,12 +13,15 @@ export class ChangeFeed {
 		this.#seenId = seenId;
 	}
 
-	/** Begins behind the changes that are there: a start reads everything anew anyway. */
+	/** Starts behind the existing changes: a start reads everything anew anyway. */
 	static async begin(sql: SQL): Promise<ChangeFeed> {
 		return new ChangeFeed(await lastId(sql));
 	}
 
-	/** The changes since the last call, in order. After a failover that lost some, it goes on from what is there. */
+	/**
+	 * Returns the changes since the last call, in order. After a failover that lost some, it continues from the
+	 * existing ones.
+	 */
 	async poll(sql: SQL): Promise<StoreChange[]> {
 		const changes: StoreChange[] = [];
 		for (;;) {

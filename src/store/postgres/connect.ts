@@ -1,18 +1,21 @@
 import { SQL } from "bun";
 
 export interface ConnectOptions {
-	/** Connections at most. */
+	/** Most connections. */
 	readonly max: number;
 	/** Shown in `pg_stat_activity`. */
 	readonly name: string;
-	/** A statement that takes longer is ended by the server; 0 is no limit. */
+	/** The server ends a statement that takes longer; 0 is no limit. */
 	readonly statementTimeoutMs?: number;
 }
 
-/** Seconds until a server that does not answer counts as down. */
+/** Seconds until an unresponsive server counts as down. */
 const CONNECT_SECONDS = 5;
 
-/** Connections to the store's PostgreSQL; none is made before it is used. `int8` comes as BigInt: sums can pass 2^53. */
+/**
+ * Returns a pool of connections to the store's PostgreSQL; the first use opens one. `int8` is read as BigInt, since
+ * sums can pass 2^53.
+ */
 export function connect(url: string, options: ConnectOptions): SQL {
 	return new SQL(url, {
 		max: options.max,
@@ -29,8 +32,8 @@ export function connect(url: string, options: ConnectOptions): SQL {
 }
 
 /**
- * Runs `work` in one transaction on a connection of its own and returns what it returns. Whatever throws, nothing is
- * kept; where the connection broke at the commit, nobody knows. `begin` names the isolation.
+ * Runs `work` in one transaction on a connection of its own and returns its result. Any throw rolls everything back;
+ * where the connection broke at the commit, the outcome is unknown. `begin` sets the isolation.
  */
 export async function inTransaction<T>(sql: SQL, work: (tx: SQL) => Promise<T>, begin = "BEGIN"): Promise<T> {
 	const connection = await sql.reserve();
@@ -41,7 +44,7 @@ export async function inTransaction<T>(sql: SQL, work: (tx: SQL) => Promise<T>, 
 			await connection.unsafe("COMMIT");
 			return result;
 		} catch (error) {
-			// On a broken connection there is nothing to roll back, and the first error tells why.
+			// A broken connection has nothing to roll back, and the first error is the cause.
 			await connection.unsafe("ROLLBACK").catch(() => {});
 			throw error;
 		}

@@ -23,7 +23,7 @@ export class BunPostgresDialect implements Dialect {
 	readonly #ready: (sql: SQL) => Promise<void>;
 
 	/**
-	 * Takes over the connections: Kysely's `destroy` closes them. `ready` runs once, before the first query, and again
+	 * Takes over the connections: Kysely's `destroy` closes them. `ready` runs once before the first query, and again
 	 * where it failed.
 	 */
 	constructor(sql: SQL, ready: (sql: SQL) => Promise<void>) {
@@ -74,8 +74,8 @@ class BunPostgresDriver implements Driver {
 	}
 
 	/**
-	 * Writers go one after the other, as on SQLite: what a transaction read stays true until it commits, and `changes`
-	 * rows become visible in the order of their ids. A reader sees one snapshot.
+	 * Serialises writers, as on SQLite: what a transaction read stays true until it commits, and `changes` rows become
+	 * visible in the order of their ids. A reader sees one snapshot.
 	 */
 	async beginTransaction(connection: DatabaseConnection, settings: TransactionSettings): Promise<void> {
 		if (settings.accessMode === "read only") {
@@ -134,7 +134,7 @@ type Row = Record<string, unknown>;
 const NUMERIC = 1700;
 const WHOLE = /^-?\d+$/;
 
-/** A sum of `int8` is `numeric` and comes as text: a whole number becomes a BigInt, as on SQLite. */
+/** Turns sums of `int8`, which are `numeric` and arrive as text, into BigInt where they are whole, as on SQLite. */
 function wholeNumbers(result: Iterable<Row> & Pick<SQL.ResultMetadata, "columns">): Row[] {
 	const rows = [...result];
 	const numeric = (result.columns ?? []).filter((column) => column.type === NUMERIC).map((column) => column.name);

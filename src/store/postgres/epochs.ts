@@ -1,7 +1,7 @@
 /**
- * Boots of nodes in the store: ids, epochs, terms. A node's leases live until its term ends, by the database's clock.
- * The term is renewed by its heartbeats; a node that is past it for a while is reaped by any other: its epoch is
- * fenced and its leases are free again, in one transaction.
+ * Boots of nodes in the store: ids, epochs, terms. A node's leases live until its term ends by the database's clock.
+ * Heartbeats renew the term. Any other node reaps a node that is past its term for a while: it fences the epoch and
+ * frees its leases, in one transaction.
  */
 import type { SQL } from "bun";
 import { inTransaction } from "./connect.ts";
@@ -13,7 +13,7 @@ export interface StoredEpoch {
 	readonly appliedSeq: number;
 }
 
-/** The node's latest boot, or an epoch 0 that never was where the store does not know the node. */
+/** Returns the node's latest boot; epoch 0, which never existed, where the store does not know the node. */
 export async function latestEpoch(sql: SQL, nodeId: string): Promise<StoredEpoch> {
 	const [row] = await sql.unsafe("SELECT epoch, applied_seq FROM nodes WHERE node_id = $1 ORDER BY epoch DESC LIMIT 1", [nodeId]);
 	return { id: nodeId, epoch: Number(row?.epoch ?? 0), appliedSeq: Number(row?.applied_seq ?? 0) };
@@ -33,7 +33,7 @@ export async function isKnownEpoch(sql: SQL, boot: StoredEpoch): Promise<number>
 }
 
 /**
- * Begins the next boot behind `before`: fences every earlier one of the node (a copy of its folder may run elsewhere),
+ * Begins the next boot after `before`: fences every earlier one of the node (a copy of its folder may run elsewhere),
  * frees their leases, and starts a term.
  */
 export function startEpoch(sql: SQL, before: StoredEpoch, termMs: number): Promise<StoredEpoch> {
@@ -53,9 +53,9 @@ export function startEpoch(sql: SQL, before: StoredEpoch, termMs: number): Promi
 }
 
 export interface Heartbeat {
-	/** Live nodes, this one among them. */
+	/** Number of live nodes, including this one. */
 	readonly live: number;
-	/** How far the store has this boot's journal. */
+	/** How far the store has applied this boot's journal. */
 	readonly appliedSeq: number;
 }
 
@@ -78,7 +78,7 @@ export async function heartbeat(
 	return { live: Math.max(1, Number(live)), appliedSeq: Number(applied) };
 }
 
-/** Fences the boots whose term ended `afterMs` ago and frees their leases. Returns how many there were. */
+/** Fences the boots whose term ended `afterMs` ago and frees their leases. Returns their number. */
 export async function reap(sql: SQL, afterMs: number): Promise<number> {
 	const late = `fenced_at IS NULL AND ends_at < clock_timestamp() - $1::int8 * interval '1 millisecond'`;
 	const dead = await sql.unsafe(`SELECT node_id, epoch FROM node_terms WHERE ${late} ORDER BY node_id, epoch`, [afterMs]);
@@ -99,7 +99,7 @@ export async function reap(sql: SQL, afterMs: number): Promise<number> {
 	return reaped;
 }
 
-/** Ends this boot: its leases are free, its term is over. */
+/** Ends this boot: frees its leases and ends its term. */
 export function endEpoch(sql: SQL, node: { readonly id: string; readonly epoch: number }): Promise<void> {
 	return inTransaction(sql, async (tx) => {
 		await tx.unsafe("SELECT 1 FROM nodes WHERE node_id = $1 AND epoch = $2 FOR NO KEY UPDATE", [node.id, node.epoch]);
@@ -108,8 +108,8 @@ export function endEpoch(sql: SQL, node: { readonly id: string; readonly epoch: 
 }
 
 /**
- * Fences one boot of a node, or all (`epoch` null), and frees what they leased, and the idempotency keys of requests that
- * ran there. The caller has locked their rows of `nodes`; budgets are locked in the order of their keys.
+ * Fences one boot of a node, or all (`epoch` null), and frees their leases and the idempotency keys of their running
+ * requests. The caller has locked their rows of `nodes`; budgets are locked in the order of their keys.
  */
 async function endLeases(tx: SQL, nodeId: string, epoch: number | null): Promise<void> {
 	const ofBoot = "node_id = $1 AND ($2::int8 IS NULL OR epoch = $2)";

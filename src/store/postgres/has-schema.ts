@@ -1,7 +1,7 @@
 import { connect } from "./connect.ts";
 import { schemaNumber } from "./migrate.ts";
 
-/** True where the PostgreSQL database at `url` has the schema of a store. Throws what the connection throws. */
+/** Returns true where the PostgreSQL database at `url` has the schema of a store. Throws errors of the connection. */
 export async function hasSchema(url: string): Promise<boolean> {
 	const sql = connect(url, { max: 1, name: "turnpike admin" });
 	try {

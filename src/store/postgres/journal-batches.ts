@@ -1,27 +1,27 @@
-/** The journal as it is shipped: in batches, each booked in one transaction. */
+/** The journal in batches for shipping, each applied in one transaction. */
 import type { JournalReader, ReadGroup } from "../../journal/index.ts";
 
 const BATCH_RECORDS = 1_000;
 const BATCH_BYTES = 2 << 20;
 
-/** The journal as the thread reads it. */
+/** The part of the journal reader that the thread uses. */
 export type JournalTail = Pick<JournalReader, "nextSeq" | "readTo" | "readRest" | "lostTail" | "close">;
 
 export class JournalBatches {
 	readonly tail: JournalTail;
-	/** Read, and put back. */
+	/** Groups that were read and put back. */
 	#ahead: ReadGroup[] = [];
 
 	constructor(tail: JournalTail) {
 		this.tail = tail;
 	}
 
-	/** The next batch of what stands up to `seq`; empty where there is nothing more. */
+	/** Returns the next batch of the groups up to `seq`; empty where there are no more. */
 	next(seq: number): ReadGroup[] {
 		return batchesOf(this.#readTo(seq)).next().value ?? [];
 	}
 
-	/** What was read last, to be read again. */
+	/** Puts back the groups that were read last, so that they are read again. */
 	putBack(groups: readonly ReadGroup[]): void {
 		this.#ahead.unshift(...groups);
 	}
@@ -40,8 +40,8 @@ export class JournalBatches {
 }
 
 /**
- * Groups in batches of some size. No group is taken before the batch that it is in is asked for. What stops the reading
- * is thrown behind the batch of what was read.
+ * Yields groups in batches of some size. A group is read only when its batch is requested. A fault that stops the
+ * reading is thrown after the batch of what was read.
  */
 export function* batchesOf(groups: Iterable<ReadGroup>): Generator<ReadGroup[], undefined> {
 	let batch: ReadGroup[] = [];

@@ -1,10 +1,10 @@
-/** Which of the calls that wait can be answered in one trip to the store: questions about leases, each of another account. */
+/** Decides which waiting calls share one round trip to the store: lease calls, each on another account. */
 import type { ReadGroup } from "../../journal/index.ts";
 import type { JournalRecord } from "../../journal/records.ts";
 import type { AtWork, StoreCall } from "../thread-protocol.ts";
 import type { LeaseRequest } from "./shared-store.ts";
 
-/** A question of the event loop; its answer holds the account's posts up to exactly `seq`. */
+/** A lease call of the event loop; its answer includes the account's posts up to exactly `seq`. */
 export interface LeaseCall {
 	readonly type: "call";
 	readonly id: number;
@@ -14,7 +14,7 @@ export interface LeaseCall {
 
 type Waiting = AtWork | { readonly type: "catch-up" };
 
-/** A transaction that is short for those who wait for its locks. */
+/** Few enough that others wait only briefly for the transaction's locks. */
 const MOST_CALLS = 256;
 
 export function isLeaseRequest(call: StoreCall): call is LeaseRequest & StoreCall {
@@ -26,8 +26,8 @@ export function isLeaseCall(message: Waiting): message is LeaseCall & Waiting {
 }
 
 /**
- * `first`, and the calls behind it that may go with it. Nothing but the applying of the journal is passed by, which
- * they bring about themselves.
+ * Returns `first` and the following calls that may join it. Only messages that apply the journal are skipped, since
+ * the calls do this themselves.
  */
 export function callsWith(first: LeaseCall, waiting: readonly Waiting[]): LeaseCall[] {
 	const accounts = new Set([first.call.arguments.accountId]);
@@ -42,9 +42,10 @@ export function callsWith(first: LeaseCall, waiting: readonly Waiting[]): LeaseC
 }
 
 /**
- * The sequence up to which the journal can be shipped before `calls` (in order of their sequences) are answered together:
- * the highest of a call, up to which no account of an earlier one has a post of after its call.
- * @param groups what is not shipped yet; all of it up to the last call's sequence, or the calls behind it go another time
+ * Returns the sequence up to which the journal can be shipped before `calls` (in order of their sequences) are
+ * answered together: the highest of a call, up to which no account of an earlier call has a post from after its call.
+ * @param groups the groups not shipped yet; up to the last call's sequence, or else the later calls wait for another
+ * round trip
  */
 export function seqForAll(calls: readonly LeaseCall[], groups: readonly ReadGroup[]): number {
 	const askedAt = new Map(calls.map(({ seq, call }) => [call.arguments.accountId, seq]));
@@ -61,7 +62,7 @@ export function seqForAll(calls: readonly LeaseCall[], groups: readonly ReadGrou
 	return calls.reduce((highest, { seq }) => (seq <= end ? Math.max(highest, seq) : highest), first);
 }
 
-/** null where the record is of no account, or cannot be read: then no answer depends on it. */
+/** Returns null where the record is of no account, or cannot be read: then no answer depends on it. */
 function accountOf(text: string): string | null {
 	try {
 		const record = JSON.parse(text) as JournalRecord | null;

@@ -1,4 +1,7 @@
-/** Leases on PostgreSQL: what each node may spend without asking. Rows are locked in the order of their keys. */
+/**
+ * Leases on PostgreSQL: what each node may spend without calling the store. Rows are locked in the order of their
+ * keys.
+ */
 import type { SQL } from "bun";
 import { nano } from "../../ledger/nano.ts";
 import type { RetainedLeases } from "../lease-repository.ts";
@@ -13,7 +16,7 @@ import { FencedError } from "./faults.ts";
 import { decideAcquire, decideGiveBack } from "./lease-split.ts";
 import type { LeaseRequest } from "./shared-store.ts";
 
-/** A lost lease is made good from free money, so its commit need not wait for a disk. */
+/** A lost lease is replaced from free money, so its commit need not wait for a disk. */
 const BEGIN = "BEGIN; SET LOCAL synchronous_commit = off";
 
 type Source = BudgetState["source"];
@@ -32,7 +35,7 @@ interface BudgetPlace {
 	readonly day: number;
 }
 
-/** By how much this node's lease on a budget changes. */
+/** The amount by which this node's lease on a budget changes. */
 interface LeaseChange extends BudgetPlace {
 	readonly by: number;
 }
@@ -47,15 +50,15 @@ export class LeaseRepository {
 	}
 
 	/**
-	 * Answers what this node asks about its leases, each time about another account, in one transaction and in the order
-	 * of `asks`. Budgets are locked in the order of their keys, so that two nodes never wait for each other.
+	 * Runs this node's lease calls, each on another account, in one transaction and in the order of `asks`. Budgets are
+	 * locked in the order of their keys, so that two nodes never wait for each other.
 	 *
-	 * `acquire` leases what a request lacks, all or none, with a surplus where the account is rich, and writes the day's
-	 * allotment at its first use; `recalled` where the need was not met and other nodes hold money of the account.
-	 * `giveBack` cuts the leases on an account down to what is kept. Where the store knows of less than is kept (it lost
-	 * the lease in a failover), it stays as it is: what is posted beyond it is taken from free money.
+	 * `acquire` leases what a request lacks, all or none, with a surplus where the account has plenty, and writes the
+	 * day's allotment at its first use. It sets `recalled` where the need was not met and other nodes hold money of the
+	 * account. `giveBack` cuts the leases on an account down to what is kept. Where the store has less than that (it
+	 * lost the lease in a failover), the lease stays as it is: posts beyond it are paid from free money.
 	 *
-	 * Where the key of a request has limits, what they allow is leased with the money, both or none: keys are locked behind
+	 * Where the key of a request has limits, money and limits are leased together or not at all; keys are locked after
 	 * all budgets.
 	 *
 	 * Throws `FencedError`.
@@ -68,7 +71,7 @@ export class LeaseRepository {
 			sql,
 			async (tx) => {
 				const first = [this.#alive(tx), writeAllotments(tx, acquires), this.#leases(tx, idsOf(returns))] as const;
-				// What is still under way when one of them fails must not write behind the end of the transaction.
+				// Where one statement fails, the others must not write after the end of the transaction.
 				await Promise.allSettled(first);
 				const [, , held] = await Promise.all(first);
 				const places = [
@@ -85,7 +88,7 @@ export class LeaseRepository {
 					),
 				]);
 				const acquired = acquires.map((request) => decideLocked(request, budgets, leases, rooms, liveNodes));
-				// What is not locked was leased meanwhile, by a trip that was given up: the next return finds it.
+				// A budget that is not locked was leased meanwhile, by an abandoned call: the next return finds it.
 				const known = new Map(
 					returns.map(({ accountId }) => [
 						accountId,
@@ -124,7 +127,7 @@ export class LeaseRepository {
 		);
 	}
 
-	/** Balances without leasing: today's diem also before its first use. */
+	/** Returns balances without leasing; today's diem is included before its first use. */
 	async budgets(sql: SQL, accountId: string, day: number): Promise<readonly BudgetState[]> {
 		const states = [...(await sql.unsafe(BUDGETS_OF_ACCOUNT, [accountId, day]))].map(stateOf);
 		if (states.some((state) => state.source === "diem")) return states;
@@ -132,7 +135,7 @@ export class LeaseRepository {
 		return stake === 0 ? states : [{ source: "diem", day, balance: nano(stake), free: nano(stake) }, ...states];
 	}
 
-	/** Holds the term's row against a reaper until the transaction ends. */
+	/** Locks the term's row against a reaper until the transaction ends. */
 	async #alive(tx: SQL): Promise<void> {
 		const rows = await tx.unsafe("SELECT 1 FROM node_terms WHERE node_id = $1 AND epoch = $2 AND fenced_at IS NULL FOR SHARE", [
 			this.#node.id,
@@ -141,7 +144,7 @@ export class LeaseRepository {
 		if (rows.length === 0) throw new FencedError();
 	}
 
-	/** What this node has leased. */
+	/** Returns this node's leases. */
 	async #leases(tx: SQL, accountIds: readonly string[]): Promise<ByAccount<RetainedLeases>> {
 		if (accountIds.length === 0) return new Map();
 		const rows = await tx.unsafe(
@@ -176,7 +179,7 @@ export class LeaseRepository {
 		]);
 	}
 
-	/** The answers of returns: the accounts' budgets, among them the diem of today and of each day that was leased. */
+	/** Returns the answers of returns: the accounts' budgets, including the diem of today and of each leased day. */
 	async #returned(tx: SQL, known: ByAccount<RetainedLeases>): Promise<AcquireResult[]> {
 		if (known.size === 0) return [];
 		const today = Math.floor(Date.now() / DAY_MS);
@@ -207,7 +210,7 @@ export class LeaseRepository {
 	}
 }
 
-/** Decides an acquire on the account's budgets as they stand under lock, and on what this node has of them. */
+/** Decides an acquire on the account's locked budgets, and on this node's leases of them. */
 function decideLocked(
 	request: AcquireRequest,
 	locked: ByAccount<BudgetRow>,
@@ -235,7 +238,7 @@ function decideLocked(
 
 const RANK: Record<Source, number> = { diem: 0, bundled: 1, usd: 2 };
 
-/** Where an account's money may lie: its diem of these days, bundled credit and USD. */
+/** Returns the budgets that an account's money may be in: its diem of these days, bundled credit and USD. */
 function placesOf(accountId: string, days: readonly number[]): BudgetPlace[] {
 	return [
 		...days.map((day): BudgetPlace => ({ accountId, source: "diem", day })),
@@ -244,7 +247,7 @@ function placesOf(accountId: string, days: readonly number[]): BudgetPlace[] {
 	];
 }
 
-/** The budgets that there are of these places. */
+/** Returns the existing budgets of these places. */
 async function readBudgets(tx: SQL, places: readonly BudgetPlace[], text: string): Promise<ByAccount<BudgetRow>> {
 	if (places.length === 0) return new Map();
 	const rows: BudgetRow[] = await tx.unsafe(text, placeArrays(tx, places));
@@ -278,7 +281,7 @@ const BUDGETS = `SELECT account_id, source, day, balance, leased FROM budgets
 	ORDER BY account_id, source, day`;
 const LOCKED_BUDGETS = `${BUDGETS} FOR NO KEY UPDATE`;
 
-/** In spending order. */
+/** Budgets in spending order. */
 const BUDGETS_OF_ACCOUNT = `SELECT account_id, source, day, balance, leased FROM budgets
 	WHERE account_id = $1 AND (source <> 'diem' OR day = $2)
 	ORDER BY CASE source WHEN 'diem' THEN 0 WHEN 'bundled' THEN 1 ELSE 2 END`;

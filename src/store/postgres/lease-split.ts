@@ -1,4 +1,7 @@
-/** How much of an account's free money a node gets, and gives back. Pure: the simulation of many nodes runs these very functions. */
+/**
+ * Decides how much of an account's free money a node gets and returns. Pure: the simulation of many nodes runs the
+ * same functions.
+ */
 import type { MoneySource } from "../../journal/records.ts";
 import { nano } from "../../ledger/nano.ts";
 import type { RetainedLeases } from "../lease-repository.ts";
@@ -8,17 +11,17 @@ import { usableParts } from "../usable-money.ts";
 export interface FreeMoney {
 	readonly source: MoneySource;
 	readonly day: number;
-	/** What no node has leased, nano-USD. */
+	/** Nano-USD that no node has leased. */
 	readonly free: number;
 }
 
 export interface LeaseDemand {
-	/** What the request that asks lacks. */
+	/** What the requesting request lacks. */
 	readonly need: number;
-	/** Take what there is where that is less than the need; else all or none. */
+	/** True to take what exists where that is less than the need; else all or none. */
 	readonly part: boolean;
 	readonly liveNodes: number;
-	/** What of the need may come from which source. */
+	/** The most of the need that may come from each source. */
 	readonly usable?: UsableMoney | undefined;
 }
 
@@ -26,14 +29,14 @@ export interface Share extends FreeMoney {
 	readonly granted: number;
 }
 
-/** A surplus is a quarter of a node's even share, so that a few nodes that ask often never dry a budget out. */
+/** A surplus is a quarter of a node's even share, so that a few nodes with frequent calls never exhaust a budget. */
 const SURPLUS_PARTS = 4;
-/** Below this many holds no surplus is given: what is nearly empty stays in the store, where all nodes see it. */
+/** Below this many holds no surplus is granted: a nearly empty budget stays in the store, where all nodes see it. */
 const LEAST_HOLDS = 4;
 
 /**
- * The need is taken in spending order (the order of `budgets`), all or none. A surplus comes from the first source
- * that has anything left, and only where that is rich.
+ * Takes the need in spending order (the order of `budgets`), all or none. A surplus comes from the first source with
+ * a rest, and only where that has plenty.
  */
 export function splitLease(budgets: readonly FreeMoney[], wish: LeaseDemand): Share[] {
 	const usable = usableParts(budgets, wish.usable);
@@ -55,7 +58,7 @@ export function splitLease(budgets: readonly FreeMoney[], wish: LeaseDemand): Sh
 	return shares;
 }
 
-/** What a node gets for later requests, of what is left when it has what it needs. */
+/** Returns the part of `left`, the money beyond the need, that a node gets for later requests. */
 export function surplusOf(left: number, need: number, liveNodes: number): number {
 	const surplus = Math.floor(left / (SURPLUS_PARTS * liveNodes));
 	return need > 0 && surplus >= LEAST_HOLDS * need ? surplus : 0;
@@ -65,11 +68,11 @@ export interface AcquireDecision {
 	readonly grants: readonly Grant[];
 	/** The budgets after the grants. */
 	readonly budgets: readonly BudgetState[];
-	/** The need was not met. */
+	/** True where the need was not met. */
 	readonly short: boolean;
 }
 
-/** Decides an acquire on the account's budgets, in spending order, as they stand under lock. */
+/** Decides an acquire on the account's budgets, in spending order, as read under lock. */
 export function decideAcquire(budgets: readonly BudgetState[], request: AcquireRequest, liveNodes: number): AcquireDecision {
 	const { needNano: need, part = false, usable } = request;
 	const shares = splitLease(budgets, { need, part, liveNodes, usable });
@@ -82,8 +85,8 @@ export function decideAcquire(budgets: readonly BudgetState[], request: AcquireR
 }
 
 /**
- * What of a node's leases on an account goes back where it keeps `kept`. A lease of less than is kept stays as it is: the
- * store lost the rest in a failover, and what is posted beyond it is taken from free money.
+ * Returns which of a node's leases on an account end where it keeps `kept`. A lease below the kept amount stays as it
+ * is: the store lost the rest in a failover, and posts beyond it are paid from free money.
  */
 export function decideGiveBack(leases: readonly RetainedLeases[], kept: readonly RetainedLeases[]): RetainedLeases[] {
 	const keptOf = new Map(kept.map((part) => [`${part.source}/${part.day}`, part.amount]));

@@ -1,6 +1,9 @@
-/** Advisory locks of the store, by number: "turnpike" and what it is for. */
+/** Advisory locks of the store, by number: "turnpike" and its purpose. */
 
-/** Writers that are not nodes' batches: the operator's commands and the routes that change keys and accounts. */
+/**
+ * Serialises writers other than the batches of nodes: the operator's commands and the routes that change keys and
+ * accounts.
+ */
 export const WRITERS_LOCK = 7_487_001;
-/** Migrations: nodes that start together go one after the other. */
+/** Serialises migrations of nodes that start together. */
 export const MIGRATIONS_LOCK = 7_487_002;

@@ -36,8 +36,8 @@ export const POSTGRES_MIGRATIONS: readonly Migration[] = [
 ];
 
 /**
- * Brings the schema to the newest number, one transaction a migration; nodes that start together wait for each other,
- * and each migration runs once. Throws `StoreTooNewError`: a node older than the schema does not start.
+ * Brings the schema to the newest number, one transaction per migration. Nodes that start together wait for each
+ * other, and each migration runs once. Throws `StoreTooNewError`: a node older than the schema does not start.
  */
 export async function migrate(sql: SQL, migrations: readonly Migration[] = POSTGRES_MIGRATIONS): Promise<void> {
 	const newest = migrations.at(-1)?.number ?? 0;
@@ -57,7 +57,7 @@ export async function migrate(sql: SQL, migrations: readonly Migration[] = POSTG
 	}
 }
 
-/** 0 for a database without a store. */
+/** Returns the schema's number; 0 for a database without a store. */
 export async function schemaNumber(sql: SQL): Promise<number> {
 	const [table] = await sql.unsafe("SELECT to_regclass('schema_migrations') IS NOT NULL AS there");
 	if (!table.there) return 0;

@@ -1,13 +1,13 @@
 /**
- * Minute windows in the store. A node takes requests out of a window before it lets them through: one for each that
- * waits where the limit is low, and where it is high some at once, so that few requests need a trip.
+ * Minute windows in the store. A node takes requests out of a window before it admits them: where the limit is low,
+ * one for each that waits; where it is high, some at once, so that few requests need a round trip.
  */
 import type { SQL } from "bun";
 import { MINUTE_MS, type MinuteAnswer, type MinuteExchange, type MinuteGrant, type MinuteTake } from "../minutes.ts";
 
-/** Up to this limit per minute each request is taken by itself: exactly so many are let through over all nodes. */
+/** Up to this limit per minute each request is taken singly: exactly this many are admitted over all nodes. */
 const TAKEN_ONE_BY_ONE = 200;
-/** Above it all nodes together leave at most this part of the limit unused. */
+/** Above it, all nodes together leave at most this part of the limit unused. */
 const UNUSED_PARTS = 8;
 
 interface GrantRow {
@@ -20,9 +20,12 @@ interface GrantRow {
 	readonly ends_in: bigint;
 }
 
-/** Adds what nodes counted, then takes what they ask for. Each statement locks its rows in the order of their keys. */
+/**
+ * Adds what nodes counted, then takes the requests they need. Each statement locks its rows in the order of their
+ * keys.
+ */
 export async function exchangeMinutes(sql: SQL, { takes, sums }: MinuteExchange): Promise<MinuteAnswer> {
-	// Also where there is nothing to tell: whoever asks wants to know that the store is there.
+	// An empty exchange still queries the store, since the caller checks that it is reachable.
 	if (takes.length + sums.length === 0) await sql.unsafe("SELECT 1");
 	const asked = takes.map(askOf);
 	const told = sums.map((sum) => ({ ...keyOf(sum), started_at: sum.startedAtMs, tokens: sum.tokens }));
@@ -45,7 +48,7 @@ export async function exchangeMinutes(sql: SQL, { takes, sums }: MinuteExchange)
 	};
 }
 
-/** Rows of windows that ended long ago; those that another node works on stay for the next time. */
+/** Deletes rows of windows that ended long ago; those that another node locks stay for the next time. */
 export async function forgetMinutes(sql: SQL): Promise<void> {
 	await sql.unsafe(FORGET);
 }
@@ -82,7 +85,7 @@ const MAKE_ROWS = `
 	ORDER BY account_id, subject
 	ON CONFLICT DO NOTHING`;
 
-/** A window that has ended begins anew. */
+/** An ended window begins anew. */
 const TAKE = `
 	WITH live AS (
 		SELECT greatest(1, count(*)) AS nodes FROM node_terms WHERE fenced_at IS NULL AND ends_at > clock_timestamp()

@@ -1,4 +1,4 @@
-/** Which node a data folder is, in each PostgreSQL store that it ever served: `DATA/nodes.json`. */
+/** Node ids of a data folder, one for each PostgreSQL store that it ever served: `DATA/nodes.json`. */
 import { randomUUID } from "node:crypto";
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -6,14 +6,14 @@ import { syncFolderNow } from "../../journal/durable-file.ts";
 
 const NAME = "nodes.json";
 
-/** The folder's node id in a store, by the store's own id; undefined where it never served it. */
+/** Returns the folder's node id in a store, by the store's own id; undefined where it never served it. */
 export function knownNodeId(dataDir: string, storeId: string): string | undefined {
 	return readNodes(dataDir)[storeId];
 }
 
 /**
- * The folder's node id in a store; made at the first call. The file is on the disk before it returns: a journal may not
- * carry the id of a node that nobody knows.
+ * Returns the folder's node id in a store; creates it at the first call. The file is on the disk before it returns: a
+ * journal must not carry an unknown node id.
  */
 export function nodeIdIn(dataDir: string, storeId: string): string {
 	const known = readNodes(dataDir);
@@ -22,7 +22,7 @@ export function nodeIdIn(dataDir: string, storeId: string): string {
 	return id;
 }
 
-/** The ids under which the folder serves PostgreSQL stores. */
+/** Returns the ids under which the folder serves PostgreSQL stores. */
 export function nodeIdsOf(dataDir: string): string[] {
 	return Object.values(readNodes(dataDir));
 }

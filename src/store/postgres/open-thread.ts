@@ -16,10 +16,10 @@ import { StoreConnection } from "./store-connection.ts";
 import { WATCH_STATEMENT_MS } from "./store-monitor.ts";
 import type { TermClock } from "./term-times.ts";
 
-/** A transaction that ships ends before cursor pages pass it by: they end 5 s before now. */
+/** A shipping transaction ends before cursor pages reach its rows: pages end 5 s before now. */
 const STATEMENT_MS = 4_000;
 const SILENCE_MS = 20_000;
-/** One works at a time; the second one is there while the first is given up. */
+/** One connection works at a time; the second is used while the first is abandoned. */
 const CONNECTIONS = 2;
 const RETRY_MS = 100;
 
@@ -28,7 +28,8 @@ type Options = ThreadOptions & { readonly postgres: NonNullable<ThreadOptions["p
 /**
  * Opens the thread once its store can be reached.
  *
- * @param clock is aligned by the answers to `clock`. The thread asks before its first heartbeat and after each good one.
+ * @param clock is aligned by the answers to `clock`, which the thread requests before its first heartbeat and after
+ * each successful one.
  * @throws where the store cannot be used, or not be reached within `startPatienceMs`
  */
 export async function openPostgresThread(
@@ -84,7 +85,7 @@ async function open(options: Options, clock: TermClock, send: (message: FromThre
 	}
 }
 
-/** A migration may take its time. */
+/** Runs work without a statement timeout: a migration may take long. */
 async function withoutLimit(url: string, work: (sql: SQL) => Promise<void>): Promise<void> {
 	const sql = connect(url, { max: 1, name: "turnpike migration" });
 	try {
@@ -94,7 +95,7 @@ async function withoutLimit(url: string, work: (sql: SQL) => Promise<void>): Pro
 	}
 }
 
-/** Nodes and their store are often started together: the store may come a little later. */
+/** Waits for the store: nodes and their store are often started together, and the store may be later. */
 async function reached<T>(patienceMs: number, work: () => Promise<T>): Promise<T> {
 	const deadline = performance.now() + patienceMs;
 	for (;;) {

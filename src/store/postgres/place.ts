@@ -1,13 +1,13 @@
-/** Where a store is: the path of a data folder (SQLite), or the address of a PostgreSQL database. */
+/** The place of a store: the path of a data folder (SQLite), or the address of a PostgreSQL database. */
 
 const ADDRESS = /^postgres(ql)?:\/\//;
 
-/** True for `postgres://...` and `postgresql://...`. */
+/** Returns true for `postgres://...` and `postgresql://...`. */
 export function isPostgres(place: string): boolean {
 	return ADDRESS.test(place);
 }
 
-/** An address without its password, for texts. */
+/** Returns an address without its password, for texts. */
 export function shownAddress(place: string): string {
 	if (!isPostgres(place)) return place;
 	if (!URL.canParse(place)) return "the PostgreSQL database";

@@ -1,4 +1,4 @@
-/** Minute windows are exchanged on a connection of their own: no batch and no lease delays them. */
+/** Exchanges minute windows on a connection of their own, so that no batch and no lease delays them. */
 import type { SQL } from "bun";
 import type { Timers } from "../../telemetry/clock.ts";
 import type { MinuteAnswer, MinuteExchange } from "../minutes.ts";
@@ -7,7 +7,7 @@ import { exchangeMinutes, forgetMinutes } from "./minute-table.ts";
 import type { MinuteExchanger } from "./shared-store.ts";
 import { StoreConnection } from "./store-connection.ts";
 
-/** The event loop waits no longer than a second. */
+/** The event loop waits at most a second. */
 const STATEMENT_MS = 2_000;
 const SILENCE_MS = 3_000;
 const FORGET_EVERY_MS = 60_000;
@@ -25,7 +25,7 @@ export class PostgresMinutes implements MinuteExchanger {
 		const answer = await this.#store.run(SILENCE_MS, (sql) => exchangeMinutes(sql, exchange));
 		if (performance.now() - this.#forgotAt >= FORGET_EVERY_MS) {
 			this.#forgotAt = performance.now();
-			// Where it fails the rows stay until the next time.
+			// Where this fails, the rows stay until the next time.
 			this.#store.run(SILENCE_MS, forgetMinutes).catch(() => {});
 		}
 		return answer;

@@ -1,4 +1,4 @@
-/** The shared books on PostgreSQL, and how a node hears of them. */
+/** The shared books on PostgreSQL, and how a node receives their changes. */
 import type { SQL } from "bun";
 import type { ReadGroup } from "../../journal/index.ts";
 import { BatchApplier } from "./batch-applier.ts";
@@ -14,7 +14,7 @@ import type { ChangeListener, Recall, SharedApplier, SharedStore } from "./share
 const CHANGES = "turnpike_changes";
 const RECALLS = "turnpike_recalls";
 
-/** The books of a node whose files stand in `dataDir`. */
+/** Returns the books of a node whose files are in `dataDir`. */
 export function postgresStore(dataDir: string): SharedStore<SQL> {
 	return {
 		latestEpoch,
@@ -40,7 +40,7 @@ export function postgresStore(dataDir: string): SharedStore<SQL> {
 	};
 }
 
-/** Large bodies first, then the batch whose posts name them. */
+/** Ships large bodies first, then the batch whose posts name them. */
 class Shipping implements SharedApplier<SQL> {
 	readonly #dataDir: string;
 	readonly #applier: BatchApplier;
@@ -56,7 +56,7 @@ class Shipping implements SharedApplier<SQL> {
 	}
 }
 
-/** Listens on a connection of its own, and comes back by itself where it is cut off. */
+/** Listens on a connection of its own, and reconnects by itself. */
 export class PostgresChangeListener implements ChangeListener {
 	readonly #sql: SQL;
 

@@ -1,7 +1,7 @@
 /**
- * The store thread's work on PostgreSQL: it ships the journal behind the writer, one batch in flight, and answers calls.
- * Messages are handled one after the other; before a call the journal is shipped up to exactly the sequence that the
- * message names, so an answer holds those posts and no later one of this node.
+ * The store thread on PostgreSQL: it ships the journal behind the writer, one batch in flight, and answers calls.
+ * Messages are handled one after the other. Before a call the journal is shipped up to exactly the sequence that the
+ * message names, so that an answer includes those posts and no later one of this node.
  */
 import { JournalCorruptError, type JournalPosition, type ReadGroup } from "../../journal/index.ts";
 import { sleep, type Timers } from "../../telemetry/clock.ts";
@@ -26,18 +26,18 @@ import { StoreMonitor } from "./store-monitor.ts";
 import type { Instant, TermClock, TermTimes } from "./term-times.ts";
 
 const RETRY_MS = 100;
-/** A batch that takes longer keeps no answer waiting. */
+/** A batch that takes longer no longer delays answers. */
 const SLOW_MS = 3_000;
-/** Work that takes longer gives its connection up. Long enough for a first batch over a way of 500 ms. */
+/** Work that takes longer gives up its connection. This is long enough for a first batch over a link of 500 ms. */
 const SILENCE_MS = 20_000;
 const CALL_SILENCE_MS = 10_000;
 
-/** What the thread works with. */
+/** The dependencies and settings of the thread. */
 export interface PostgresThreadDeps<On> {
 	readonly books: SharedStore<On>;
-	/** For the journal's batches and the calls of the event loop. */
+	/** Connection for the journal's batches and the calls of the event loop. */
 	readonly link: SharedConnection<On>;
-	/** For what runs beside: heartbeats and the feed of changes. */
+	/** Connection for background work: heartbeats and the feed of changes. */
 	readonly watchLink: SharedConnection<On>;
 	readonly ear: ChangeListener;
 	readonly clock: TermClock;
@@ -45,20 +45,20 @@ export interface PostgresThreadDeps<On> {
 	readonly times: TermTimes;
 	/** The node's id in these books. */
 	readonly nodeId: string;
-	/** For messages. */
+	/** Folder named in messages. */
 	readonly dataDir: string;
 	/** How long a call waits for a store that cannot be written. */
 	readonly callPatienceMs: number;
-	/** The journal of the node from `nextSeq` on. */
+	/** Returns the node's journal from `nextSeq` on. */
 	readonly journal: (nextSeq: number) => JournalTail;
 	/** Runs an operation of `admin/operations.ts`. */
 	readonly admin: (request: AdminRequest) => Promise<unknown>;
-	/** Minute windows, exchanged beside all else; left out where nodes count alone. */
+	/** Minute windows, exchanged in parallel to everything else; left out where nodes count alone. */
 	readonly minutes?: MinuteExchanger;
 	readonly closeAdmin: () => Promise<void>;
 }
 
-/** What is handled one after the other. */
+/** Messages that are handled one after the other. */
 type InTurn = Exclude<AtWork, { type: "minutes" }> | { readonly type: "catch-up" };
 type CallInTurn = Extract<InTurn, { type: "call" }>;
 
@@ -74,10 +74,10 @@ export class PostgresThread<On> {
 	#queue: InTurn[] = [];
 	#working = false;
 	#closed = false;
-	/** Read from the journal, not booked yet: a failed try keeps it. */
+	/** Groups that are read from the journal but not yet applied; a failed attempt keeps them. */
 	#batch: ReadGroup[] = [];
 	#appliedSeq: number;
-	/** The highest that `#appliedSeq` ever was: what the store has less of, a failover lost. */
+	/** The highest value that `#appliedSeq` ever had: where the store has less, a failover lost it. */
 	#shippedSeq: number;
 	#position: JournalPosition | null = null;
 	#failing: string | null = null;
@@ -112,8 +112,8 @@ export class PostgresThread<On> {
 	}
 
 	/**
-	 * Ships the rest of the journal, frees the leases of the dead boot, begins the next one. Where it throws, the links
-	 * are still the caller's to close.
+	 * Ships the rest of the journal, frees the leases of the previous boot, and begins the next one. Where it throws,
+	 * the caller must close the connections.
 	 */
 	static async open<On>(deps: PostgresThreadDeps<On>, send: (message: FromThread) => void): Promise<PostgresThread<On>> {
 		const opened = await open(deps);
@@ -166,7 +166,10 @@ export class PostgresThread<On> {
 		this.#working = false;
 	}
 
-	/** Those of the waiting calls that one trip can answer, `first` among them; the last one's sequence is that of all. */
+	/**
+	 * Returns the waiting calls that one round trip can answer, including `first`; the last one's sequence applies to
+	 * all.
+	 */
 	#together(first: LeaseCall): LeaseCall[] {
 		let calls = callsWith(first, this.#queue);
 		const last = calls.at(-1) ?? first;
@@ -178,7 +181,7 @@ export class PostgresThread<On> {
 				throw error;
 			}
 			const read = this.#batch.at(-1)?.seq ?? this.#appliedSeq;
-			// What is not read yet may hold posts of their accounts.
+			// Groups that are not read yet may contain posts of their accounts.
 			calls = calls.filter(({ seq }) => seq <= Math.max(first.seq, read));
 			const seq = seqForAll(calls, this.#batch);
 			calls = calls.filter((call) => call.seq <= seq);
@@ -198,7 +201,7 @@ export class PostgresThread<On> {
 		for (;;) {
 			try {
 				const before = this.#appliedSeq;
-				// Nothing comes after a close that would find out what the store lacks.
+				// No later call after a close would find out what the store lacks.
 				const applied = await (closing ? this.#catchUp(seq) : this.#applyTo(seq));
 				if (this.#appliedSeq !== before || !applied) this.#report();
 				if (!applied) throw new StoreSilentError(this.#failing ?? "the store cannot be written");
@@ -208,12 +211,12 @@ export class PostgresThread<On> {
 			} catch (error) {
 				if (isFatal(error)) throw error;
 				const trouble = isStoreTrouble(error);
-				// One of them is at fault: each is asked by itself.
+				// One of them is at fault, so each is run alone.
 				if (!trouble && calls.length > 1) {
 					for (const call of calls) await this.#answer([call]);
 					return;
 				}
-				// A fenced node gets no leases before its term begins anew: that comes behind this call.
+				// A fenced node gets no leases before its term begins anew, which comes after this call.
 				if (!trouble || error instanceof FencedError || this.#deps.clock.monotonicMs() >= deadline) {
 					for (const { id, call } of calls) this.#refuse(id, call, error, trouble);
 					return;
@@ -227,7 +230,7 @@ export class PostgresThread<On> {
 		const { name, message, code } = sentError(error);
 		if (error instanceof FencedError) this.#end();
 		this.#send({ type: "refusal", id, error: { name: trouble ? "StoreUnavailableError" : name, message, code } });
-		// Without the rest of the journal the leases stay: the next start ships it and frees them.
+		// Where the rest of the journal fails, the leases stay: the next start ships it and frees them.
 		if (call.name === "close") void this.#shut();
 	}
 
@@ -253,7 +256,7 @@ export class PostgresThread<On> {
 				return this.#rpc.credits(on, call.arguments);
 			case "admin": {
 				const answer = await this.#deps.admin(call.arguments);
-				// The listeners hear of what it changed before the one who asked has the answer.
+				// Listeners learn of the changes before the caller has the answer.
 				await this.#watch.poll();
 				return answer;
 			}
@@ -276,7 +279,7 @@ export class PostgresThread<On> {
 		}
 	}
 
-	/** Has no place in the order of calls: a far store takes its time for it, and posts do not wait. */
+	/** Runs outside the order of calls: a distant store takes long for it, and posts must not wait. */
 	async #retain(id: number, request: AdminRequest): Promise<void> {
 		try {
 			this.#send({ type: "answer", id, answer: await this.#deps.admin(request) });
@@ -294,12 +297,12 @@ export class PostgresThread<On> {
 				on,
 				recalled.map((ask) => ask.arguments.accountId),
 			);
-		// A lease of a term that ended meanwhile is none.
+		// A lease of a term that ended meanwhile is void.
 		if (this.#fenced && asks.some(({ name }) => name === "acquire")) throw new FencedError();
 		return results;
 	}
 
-	/** Ships up to exactly `seq`. False where the store could not be written; what was booked stays booked. */
+	/** Ships up to exactly `seq`. Returns false where the store could not be written; what was applied stays. */
 	async #applyTo(seq: number): Promise<boolean> {
 		let rewound = false;
 		while (this.#appliedSeq < seq) {
@@ -324,7 +327,9 @@ export class PostgresThread<On> {
 		return true;
 	}
 
-	/** A store that takes its time is waited for, but answers are not: they go out as by `power` meanwhile. */
+	/**
+	 * Ships the batch. It waits for a slow store, but answers do not: meanwhile they go out as with `power` durability.
+	 */
 	async #ship(): Promise<number> {
 		const quick = this.#deps.timers.after(SLOW_MS, () => {
 			this.#failing = "the store is slow";
@@ -337,7 +342,7 @@ export class PostgresThread<On> {
 		}
 	}
 
-	/** Ships up to exactly `seq`, and what a failover lost of what was shipped before. */
+	/** Ships up to exactly `seq`, including what a failover lost of earlier shipments. */
 	async #catchUp(seq: number): Promise<boolean> {
 		const stored = await this.#storedSeq();
 		if (stored === null) return false;
@@ -345,7 +350,9 @@ export class PostgresThread<On> {
 		return this.#applyTo(seq);
 	}
 
-	/** After a failover the store may have less than it said: what it lacks is shipped again from the kept segments. */
+	/**
+	 * Ships lost groups again from the retained segments, where a failover left the store with less than it confirmed.
+	 */
 	async #rewind(): Promise<boolean> {
 		const stored = await this.#storedSeq();
 		if (stored === null) return false;
@@ -353,7 +360,7 @@ export class PostgresThread<On> {
 		return true;
 	}
 
-	/** How far the store has the journal of this boot; null where it cannot be asked. */
+	/** Returns how far the store has the journal of this boot; null where it is unreachable. */
 	async #storedSeq(): Promise<number | null> {
 		try {
 			return await this.#run((on) => this.#deps.books.isKnownEpoch(on, this.#boot));
@@ -377,17 +384,17 @@ export class PostgresThread<On> {
 		this.#send({ type: "progress", progress, error: this.#failing });
 	}
 
-	/** The term is over: the event loop is told, and answers with `renew`. */
+	/** Ends the term: the event loop is notified, and answers with `renew`. */
 	#end(): void {
 		if (this.#fenced || this.#closed) return;
 		this.#fenced = true;
 		this.#send({ type: "fenced" });
 	}
 
-	/** Books the late posts under the ended epoch, then begins the next one; until it can, it tries. */
+	/** Applies the late posts under the ended epoch, then begins the next one; repeats until it succeeds. */
 	async #renew(seq: number): Promise<void> {
 		while (!this.#closed) {
-			// The next epoch begins behind what the store has: a gap between the two would stay.
+			// The next epoch begins after what the store has: a gap between the two would stay.
 			const applied = await this.#catchUp(seq);
 			this.#report();
 			try {
@@ -434,7 +441,10 @@ export class PostgresThread<On> {
 	}
 }
 
-/** A server on a copy of this data folder has begun a later epoch of the same node: only one of them may go on. */
+/**
+ * Thrown where a server on a copy of this data folder has begun a later epoch of the same node: only one may
+ * continue.
+ */
 class SupersededError extends Error {
 	override readonly name = "SupersededError";
 	readonly code = "NODE_SUPERSEDED";
@@ -467,7 +477,7 @@ async function open<On>({ books, link, clock, times, nodeId, journal }: Postgres
 	}
 }
 
-/** Trying again cannot help: the journal itself is damaged, or the order of the books is broken. */
+/** Returns true where another attempt cannot help: the journal is damaged, or the order of the books is broken. */
 function isFatal(error: unknown): boolean {
 	return error instanceof JournalCorruptError || error instanceof SequenceError;
 }

@@ -4,14 +4,14 @@ import { schemaNumber } from "./migrate.ts";
 /** The oldest release that the store runs on (docs/operating.md). */
 const OLDEST_VERSION = 140_000;
 
-/** What a PostgreSQL server says of itself before a store is opened on it. */
+/** The facts of a PostgreSQL server that are read before a store is opened on it. */
 export interface PostgresServer {
-	/** As it writes it, like `17.4`. */
+	/** As the server writes it, like `17.4`. */
 	readonly version: string;
 	readonly isTooOld: boolean;
-	/** True where it takes no writes: a replica, or a role that may only read. */
+	/** True where it accepts no writes: a replica, or a role that may only read. */
 	readonly isReadOnly: boolean;
-	/** True where the role may make tables. */
+	/** True where the role may create tables. */
 	readonly mayCreate: boolean;
 	/** Number of the store's schema; 0 where there is none. */
 	readonly schema: number;
@@ -19,7 +19,7 @@ export interface PostgresServer {
 	readonly schemaName: string;
 }
 
-/** Asks the server at `url`. Throws what the connection throws. */
+/** Reads these facts from the server at `url`. Throws errors of the connection. */
 export async function readPostgresServer(url: string): Promise<PostgresServer> {
 	const sql = connect(url, { max: 1, name: "turnpike admin" });
 	try {

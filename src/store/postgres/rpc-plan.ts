@@ -1,26 +1,26 @@
-/** What the chain proxy's part of a batch writes, a statement for each table. */
+/** The rows of the chain proxy's part of a batch, with a statement for each table. */
 import type { SQL } from "bun";
 import type { JournalRecord, OutcomeKnownRecord, PostRecord } from "../../journal/records.ts";
 import { type AnswerRow, answerRow, creditBucket, creditsOf, RETAINED_MS, unknownRow } from "../rpc-records.ts";
 import { RELEASE } from "./rpc-repository.ts";
 
-/** `claim`: the one that ends with it. */
+/** `claim` is the one that ends with it. */
 type AnswerOfClaim = AnswerRow & { readonly claim: string | null };
 type Row = Readonly<Record<string, string | number | null>>;
 
 export class RpcPlan {
-	/** By account and key: a statement can write a row once. */
+	/** Answers by account and key: a statement can write a row only once. */
 	readonly #answers = new Map<string, AnswerOfClaim>();
-	/** What is not unknown any more: goes before the answers come. */
+	/** Rows whose outcome is no longer unknown: they are deleted before the answers are written. */
 	readonly #forgotten: Row[] = [];
-	/** Claims that ended; of two answers under one key both did. */
+	/** Ended claims; of two answers under one key, both claims. */
 	readonly #ended: Row[] = [];
-	/** By account and bucket. */
+	/** Credits by account and bucket. */
 	readonly #credits = new Map<string, { account_id: string; bucket: number; credits: number }>();
 	readonly #sends: Row[] = [];
 	readonly #ends: Row[] = [];
 
-	/** What a post holds beside its charge. Throws `RecordFault`. */
+	/** Adds what a post contains beside its charge. Throws `RecordFault`. */
 	post(post: PostRecord): void {
 		if (post.kept !== undefined) this.#keep({ ...answerRow(post.accountId, post.kept), claim: post.kept.claim });
 		const credits = creditsOf(post);
@@ -33,7 +33,7 @@ export class RpcPlan {
 		this.#credits.set(id, sum);
 	}
 
-	/** False where the record is not one of the chain proxy's. */
+	/** Returns false where the record does not belong to the chain proxy. */
 	record(record: JournalRecord): boolean {
 		switch (record.t) {
 			case "unknown-outcome":
@@ -58,7 +58,7 @@ export class RpcPlan {
 		}
 	}
 
-	/** Statements in their order: one connection answers them in it. */
+	/** Sends the statements in order: one connection answers them in it. */
 	write(tx: SQL): Promise<unknown>[] {
 		const writes: Promise<unknown>[] = [];
 		if (this.#forgotten.length > 0) writes.push(tx.unsafe(FORGET, [this.#forgotten]));
@@ -77,7 +77,7 @@ export class RpcPlan {
 		if (row?.known === 0 && row.fingerprint === fingerprint) this.#answers.delete(id);
 	}
 
-	/** The first answer stands; one that nobody knew gives way. */
+	/** Keeps the first answer; an unknown outcome gives way. */
 	#keep(row: AnswerOfClaim): void {
 		if (row.claim !== null) this.#ended.push({ account_id: row.account_id, key: row.key, claim: row.claim });
 		const id = JSON.stringify([row.account_id, row.key]);
@@ -96,7 +96,7 @@ const FORGET = `
 		WHERE answer.fingerprint = known.fingerprint AND answer.known = 0
 	))`;
 
-/** As on SQLite. An answer in a file is kept where all of its parts came. */
+/** As on SQLite. An answer in a file is stored where all of its parts have arrived. */
 const KEEP = `
 	INSERT INTO idempotency_answers AS old (account_id, key, fingerprint, known, status, note, bytes, crc32, body, file, expires_at)
 	SELECT account_id, key, fingerprint, known, status, note, bytes, crc32, decode(body, 'base64'), file, expires_at
@@ -124,7 +124,7 @@ const SEND = `
 		raw_hash text, tx_hash text, sent_at int8)
 	ON CONFLICT (request_id, item) DO NOTHING`;
 
-/** Of several outcomes of a send the first stands. */
+/** Of several outcomes of a send the first is final. */
 const END_SENDS = `
 	UPDATE rpc_sends AS sent SET outcome = ended.outcome, ended_at = ended.ended_at, tx_hash = coalesce(ended.tx_hash, sent.tx_hash)
 	FROM (

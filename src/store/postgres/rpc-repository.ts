@@ -1,6 +1,6 @@
 /**
- * Idempotency keys and credits on PostgreSQL. A request under way is a row of `idempotency_running`, which its post takes
- * away in the transaction that keeps its answer; a release, or the end of its node's epoch, does so as well.
+ * Idempotency keys and credits on PostgreSQL. A running request is a row of `idempotency_running`. Its post deletes
+ * the row in the transaction that stores its answer; a release, or the end of its node's epoch, deletes it too.
  */
 import type { SQL } from "bun";
 import type { CreditBucket, CreditQuery, IdempotencyBatch, StoredClaim } from "../idempotency.ts";
@@ -10,7 +10,7 @@ import { readBody } from "./body-parts.ts";
 import { inTransaction } from "./connect.ts";
 import { FencedError } from "./faults.ts";
 
-/** A claim that a crash of the database forgets is made again by who asks again: its commit need not wait for a disk. */
+/** A retry repeats a claim that a crash of the database lost, so its commit need not wait for a disk. */
 const BEGIN = "BEGIN; SET LOCAL synchronous_commit = off";
 
 interface LockedRows {
@@ -18,7 +18,7 @@ interface LockedRows {
 	readonly key: string;
 	readonly claim: string;
 	readonly asked: string;
-	/** The answer that is kept; all null where there is none. */
+	/** The stored answer; all null where there is none. */
 	readonly fingerprint: string | null;
 	readonly known: bigint | null;
 	readonly status: bigint | null;
@@ -27,10 +27,10 @@ interface LockedRows {
 	readonly crc32: bigint | null;
 	readonly body: Uint8Array | null;
 	readonly file: string | null;
-	/** The claim that runs, and what it stands for. */
+	/** The running claim, and what it names. */
 	readonly holder: string | null;
 	readonly running: string | null;
-	/** Keys that the account has. */
+	/** Number of the account's keys. */
 	readonly live: bigint;
 }
 
@@ -41,7 +41,10 @@ export class RpcRepository {
 		this.#node = node;
 	}
 
-	/** See `StorePort.idempotency`. May be run again after an error: a claim that stands already is found again. Throws `FencedError`. */
+	/**
+	 * See `StorePort.idempotency`. May be run again after an error: an existing claim is found again. Throws
+	 * `FencedError`.
+	 */
 	idempotency(sql: SQL, trip: IdempotencyBatch): Promise<StoredClaim[]> {
 		return inTransaction(sql, (tx) => this.#trip(tx, trip), BEGIN);
 	}
@@ -73,7 +76,7 @@ export class RpcRepository {
 		if (alive.length === 0) throw new FencedError();
 		const rows = new Map([...looked].map((row: LockedRows) => [row.claim, row]));
 		const found = claims.map(({ claim }) => judged(rows.get(claim), maxKeys));
-		// Another's answer was applied after the claim looked for one, and before it was made: it needs no claim.
+		// Another request's answer was applied between the claim's look-up and its insertion: no claim is needed.
 		const needless = claims.filter(({ claim }, at) => rows.get(claim)?.holder === claim && !isToRun(found[at]));
 		if (needless.length > 0) {
 			await tx.unsafe(RELEASE, [needless.map(({ accountId, key, claim }) => ({ account_id: accountId, key, claim }))]);
@@ -104,11 +107,11 @@ function judged(row: LockedRows | undefined, maxKeys: number): StoredClaim {
 	}
 	if (row.holder === row.claim) return { kind: "fresh" };
 	if (row.holder !== null) return { kind: row.running === row.asked ? "running" : "reused" };
-	// Whoever ran has ended without an answer between the two statements: asking again soon finds the key free.
+	// The other request ended without an answer between the two statements: a retry soon finds the key free.
 	return { kind: Number(row.live) >= maxKeys ? "full" : "running" };
 }
 
-/** Each row is sought by itself: where a table has grown since it was last analysed, a join would read all of it. */
+/** Seeks each row by itself: where a table has grown since it was last analysed, a join would read all of it. */
 const ANSWER = (nowMs: string) =>
 	`LATERAL (SELECT * FROM idempotency_answers WHERE account_id = asked.account_id AND key = asked.key AND expires_at > ${nowMs}
 		LIMIT 1) AS answer`;
@@ -116,7 +119,7 @@ const ANSWER = (nowMs: string) =>
 const HELD = `LATERAL (SELECT ctid AS place, claim, fingerprint FROM idempotency_running
 	WHERE account_id = asked.account_id AND key = asked.key LIMIT 1) AS held`;
 
-/** Ends claims that are their keys' still. */
+/** Ends claims that still hold their keys. */
 export const RELEASE = `
 	DELETE FROM idempotency_running WHERE ctid = ANY (ARRAY (
 		SELECT held.place FROM jsonb_to_recordset($1::jsonb) AS asked (account_id text, key text, claim text), ${HELD}
@@ -127,7 +130,7 @@ const DROP = `
 	DELETE FROM idempotency_answers AS answer USING jsonb_to_recordset($1::jsonb) AS bad (account_id text, key text)
 	WHERE answer.account_id = bad.account_id AND answer.key = bad.key AND answer.known = 1`;
 
-/** The keys that an account has, by hour: to count them costs no more where they are many. */
+/** An account's keys by hour, so that counting many costs no more. */
 const LIVE = (hour: string) =>
 	`(SELECT coalesce(sum(keys), 0)::int8 FROM idempotency_counts WHERE account_id = asked.account_id AND hour >= ${hour})`;
 

@@ -1,7 +1,7 @@
 /**
- * What a node's store thread asks of the books that several nodes share. `On` is what a question is asked on: a
- * connection to PostgreSQL; in the simulation of many nodes, the way to a store in memory that keeps the same rules.
- * Each call is one transaction. All throw `FencedError` and trouble of the store (`faults.ts`).
+ * The interface of a node's store thread to the books that several nodes share. `On` is what a call runs on: a
+ * connection to PostgreSQL or, in the simulation of many nodes, an in-memory store with the same rules. Each call is
+ * one transaction. All throw `FencedError` and trouble of the store (`faults.ts`).
  */
 import type { ReadGroup } from "../../journal/index.ts";
 import type { CreditBucket, CreditQuery, IdempotencyBatch, StoredClaim } from "../idempotency.ts";
@@ -28,9 +28,9 @@ export interface SharedStore<On> {
 	leases(node: NodeEpoch): SharedLeases<On>;
 	/** See `rpc-repository.ts`. */
 	rpc(node: NodeEpoch): SharedRpc<On>;
-	/** Changes from now on; see `change-feed.ts`. */
+	/** Returns changes from now on; see `change-feed.ts`. */
 	changes(on: On): Promise<{ poll(on: On): Promise<StoreChange[]> }>;
-	/** Tells the other nodes that money of these accounts is wanted back. */
+	/** Notifies the other nodes that a node needs money of these accounts back. */
 	recallLeases(on: On, nodeId: string, accountIds: readonly string[]): Promise<void>;
 }
 
@@ -38,13 +38,13 @@ export interface SharedApplier<On> {
 	apply(on: On, groups: readonly ReadGroup[]): Promise<number>;
 }
 
-/** What a node asks about its leases on one account. */
+/** A node's lease call on one account. */
 export type LeaseRequest =
 	| { readonly name: "acquire"; readonly arguments: AcquireRequest }
 	| { readonly name: "giveBack"; readonly arguments: ReturnRequest };
 
 export interface SharedLeases<On> {
-	/** One transaction for all of them, each about another account; the answers are in the order of `asks`. */
+	/** Runs all of them in one transaction, each on another account; the answers are in the order of `asks`. */
 	execute(on: On, asks: readonly LeaseRequest[], liveNodes: number): Promise<AcquireResult[]>;
 	budgets(on: On, accountId: string, day: number): Promise<readonly BudgetState[]>;
 }
@@ -54,26 +54,28 @@ export interface SharedRpc<On> {
 	credits(on: On, question: CreditQuery): Promise<readonly CreditBucket[]>;
 }
 
-/** The way to the shared books. */
+/** The connection to the shared books. */
 export interface SharedConnection<On> {
-	/** Work that ends within `silenceMs`, one way or the other. Throws `StoreSilentError`, and what the work throws. */
+	/**
+	 * Runs work that ends within `silenceMs`, one way or the other. Throws `StoreSilentError`, and errors of the work.
+	 */
 	run<T>(silenceMs: number, work: (on: On) => Promise<T>): Promise<T>;
 	close(): Promise<void>;
 }
 
-/** Where a node hears of changes (`changed`) and of recalls, as the store tells them. Notices can be lost. */
+/** Receives changes (`changed`) and recalls as the store sends them. Notices can be lost. */
 export interface ChangeListener {
 	listen(changed: () => void, recalled: (recall: Recall) => void): Promise<void>;
 	close(): Promise<void>;
 }
 
-/** Where minute windows are exchanged. Throws what the store throws: the node then counts alone. */
+/** Exchanges minute windows. Throws errors of the store: the node then counts alone. */
 export interface MinuteExchanger {
 	exchange(exchange: MinuteExchange): Promise<MinuteAnswer>;
 	close(): Promise<void>;
 }
 
-/** A node asks the others for idle money of an account. */
+/** A node's request to the others for idle money of an account. */
 export interface Recall {
 	readonly nodeId: string;
 	readonly accountId: string;

@@ -1,9 +1,9 @@
-/** Connections to the store that are given up when it falls silent. */
+/** Connections to the store that are abandoned when it falls silent. */
 import type { Timers } from "../../telemetry/clock.ts";
 import { StoreSilentError, wantsNewConnection } from "./faults.ts";
 import type { SharedConnection } from "./shared-store.ts";
 
-/** What can be given up: a pool of connections. */
+/** Something that can be abandoned: a pool of connections. */
 export interface Closable {
 	close(options: { timeout: number }): Promise<void>;
 }
@@ -13,7 +13,7 @@ export class StoreConnection<On extends Closable> implements SharedConnection<On
 	readonly #timers: Timers;
 	#on: On;
 
-	/** @param connect makes connections, none of which is used before the first work */
+	/** @param connect opens connections, none of which is used before the first work */
 	constructor(connect: () => On, timers: Timers) {
 		this.#connect = connect;
 		this.#timers = timers;
@@ -21,9 +21,9 @@ export class StoreConnection<On extends Closable> implements SharedConnection<On
 	}
 
 	/**
-	 * Work on the store that ends within `silenceMs`, one way or the other: past it the connections are given up, since the
-	 * server, or the way to it, may be gone without a word. They are given up as well where the server may only be read.
-	 * Throws `StoreSilentError`, and what the work throws.
+	 * Runs work on the store that ends within `silenceMs`, one way or the other. Past it the connections are abandoned,
+	 * since the server, or the way to it, may be gone silently; likewise where the server is read-only. Throws
+	 * `StoreSilentError`, and errors of the work.
 	 */
 	async run<T>(silenceMs: number, work: (on: On) => Promise<T>): Promise<T> {
 		const { promise: silence, reject } = Promise.withResolvers<never>();

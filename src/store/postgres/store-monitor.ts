@@ -1,6 +1,6 @@
 /**
- * What runs beside the shipping, on connections of its own: heartbeats that renew the term, the reaping of dead nodes,
- * the feed of changes, and recalls. A slow batch delays none of it.
+ * Background work on connections of its own: heartbeats that renew the term, the reaping of dead nodes, the feed of
+ * changes, and recalls. A slow batch delays none of it.
  */
 import { every, type Timers } from "../../telemetry/clock.ts";
 import type { StoreChange } from "../port.ts";
@@ -16,28 +16,28 @@ export interface StoreMonitorDeps<On> {
 	readonly timers: Timers;
 	readonly times: TermTimes;
 	readonly node: () => { readonly id: string; readonly epoch: number };
-	/** How far the journal is shipped. */
+	/** Returns how far the journal is shipped. */
 	readonly shippedSeq: () => number;
-	/** The store has less than was shipped to it: a failover lost it. */
+	/** Called where the store has less than was shipped to it: a failover lost it. */
 	readonly behind: () => void;
 	readonly changes: (changes: readonly StoreChange[]) => void;
-	/** A heartbeat sent then was good. */
+	/** Called for a heartbeat that succeeded, with the time of its sending. */
 	readonly beat: (sentAt: Instant) => void;
-	/** The changes up to then are heard. */
+	/** Called when all changes up to that time were read. */
 	readonly fed: (at: Instant) => void;
-	/** The term was ended by the store; no heartbeat goes out until `resume`. */
+	/** Called when the store has ended the term; no heartbeat goes out until `resume`. */
 	readonly fenced: () => void;
 	readonly fatal: (error: unknown) => void;
 }
 
 const POLL_MS = 1_000;
-/** After a failed heartbeat; a good one has the term's own pace. */
+/** Pause after a failed heartbeat; successful ones follow the term's own interval. */
 const BEAT_AGAIN_MS = 1_000;
-/** The same account is recalled at most this often. */
+/** Shortest interval between recalls of the same account. */
 const RECALL_EVERY_MS = 200;
 const MAX_RECALLS_KEPT = 1_000;
 export const WATCH_STATEMENT_MS = 5_000;
-/** Short: a term must be renewed in its time. */
+/** This is short because a term must be renewed in time. */
 const SILENCE_MS = 6_000;
 
 export class StoreMonitor<On> {
@@ -48,7 +48,10 @@ export class StoreMonitor<On> {
 	#endPolls: () => void = () => {};
 	#cancelBeat: () => void = () => {};
 	#liveNodes = 1;
-	/** Since when every heartbeat was good: right after an outage the terms of others may be over for no fault of theirs. */
+	/**
+	 * Since when every heartbeat succeeded: right after an outage the terms of others may have ended through no fault
+	 * of theirs.
+	 */
 	#steadySince: Instant | null = null;
 	readonly #recalledAt = new Map<string, number>();
 	#stopped = false;
@@ -61,7 +64,7 @@ export class StoreMonitor<On> {
 		return this.#liveNodes;
 	}
 
-	/** Resolves when changes are heard from now on. Throws what the store throws. */
+	/** Resolves when changes are received from now on. Throws errors of the store. */
 	async start(): Promise<void> {
 		const { books, link, ear, timers } = this.#deps;
 		this.#feed = await link.run(SILENCE_MS, (on) => books.changes(on));
@@ -73,7 +76,7 @@ export class StoreMonitor<On> {
 		await this.#beat();
 	}
 
-	/** A new epoch has begun. */
+	/** Resumes heartbeats after a new epoch has begun. */
 	resume(): void {
 		this.#beatAfter(this.#deps.times.beatEveryMs);
 	}
@@ -85,7 +88,7 @@ export class StoreMonitor<On> {
 		await Promise.allSettled([this.#deps.link.close(), this.#deps.ear.close()]);
 	}
 
-	/** Reads what changed up to the call, and tells it. Never rejects: the next poll reads on. */
+	/** Reads and sends the changes up to the call. Never rejects: the next poll continues. */
 	poll(): Promise<void> {
 		this.#again = true;
 		this.#polling ??= this.#poll().finally(() => {
@@ -94,7 +97,7 @@ export class StoreMonitor<On> {
 		return this.#polling;
 	}
 
-	/** Asks the other nodes to give back what they do not use of these accounts. */
+	/** Requests from the other nodes what they do not use of these accounts. */
 	async recall(on: On, accountIds: readonly string[]): Promise<void> {
 		const now = this.#deps.clock.monotonicMs();
 		const due = accountIds.filter(

@@ -1,11 +1,11 @@
 /**
- * Decides on the event loop, without asking anybody, whether this node may still spend: its leases are its own only
- * for a time after its last good heartbeat, and what it knows of keys is true only while it hears of changes.
+ * Decides on the event loop, without any call, whether this node may still spend. Its leases are its own only for a
+ * time after its last successful heartbeat, and its cached keys are valid only while it receives changes.
  */
 import type { Durability, Journal, JournalRecord, WorkRefusal } from "../../journal/index.ts";
 import type { Instant, TermClock } from "./term-times.ts";
 
-/** Without a feed of changes for this long a node takes no work: a revoked key may still be known to it. */
+/** Without a feed of changes for this long a node refuses new work: it may still have a revoked key cached. */
 const FEED_PATIENCE_MS = 30_000;
 
 export class TermGuard {
@@ -22,35 +22,35 @@ export class TermGuard {
 		this.#fedAt = clock.instant();
 	}
 
-	/** A heartbeat that was sent then was good. */
+	/** Notes a successful heartbeat that was sent at that time. */
 	beat(sentAt: Instant): void {
 		this.#beatAt = sentAt;
 		this.#ended = false;
 	}
 
-	/** The changes up to then were heard. */
+	/** Notes that all changes up to that time were received. */
 	fed(at: Instant): void {
 		this.#fedAt = at;
 	}
 
-	/** The store ended the term. */
+	/** Notes that the store ended the term. */
 	end(): void {
 		this.#ended = true;
 	}
 
-	/** Milliseconds until the leases are no more this node's own, without another heartbeat; 0 where that is now. */
+	/** Milliseconds until the leases are no longer this node's own, without another heartbeat; 0 where that is now. */
 	get leftMs(): number {
 		return this.#ended ? 0 : Math.max(0, this.#spendForMs - this.#clock.since(this.#beatAt));
 	}
 
-	/** null where the node may spend. */
+	/** Returns null where the node may spend. */
 	check(): WorkRefusal | null {
 		if (this.#ended || this.#clock.since(this.#beatAt) > this.#spendForMs) return TERM_ENDED;
 		return this.#clock.since(this.#fedAt) > FEED_PATIENCE_MS ? NO_FEED : null;
 	}
 }
 
-/** The node's journal, with room for new work only while the term lasts. */
+/** The node's journal, which accepts new work only while the term lasts. */
 export class GuardedJournal implements Journal {
 	readonly #journal: Journal;
 	readonly #term: TermGuard;
@@ -93,7 +93,7 @@ export class GuardedJournal implements Journal {
 	}
 }
 
-/** What an answer waits for where the configuration does not say: the loss of a node with its disk loses nothing. */
+/** Default durability of an answer: the loss of a node with its disk then loses nothing. */
 export const POSTGRES_DURABILITY: Durability = "store";
 
 const TERM_ENDED: WorkRefusal = {

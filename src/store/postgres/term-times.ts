@@ -4,9 +4,9 @@ import type { Clock } from "../../telemetry/clock.ts";
 export interface TermTimes {
 	/** How long the store keeps a node's leases after its last heartbeat. */
 	readonly termMs: number;
-	/** How often the term is renewed. */
+	/** Interval of the heartbeats. */
 	readonly beatEveryMs: number;
-	/** How long after the sending of its last good heartbeat a node still spends. */
+	/** How long a node still spends after sending its last successful heartbeat. */
 	readonly spendForMs: number;
 	/** How long past its term a node is reaped. */
 	readonly reapAfterMs: number;
@@ -14,7 +14,7 @@ export interface TermTimes {
 
 const DEFAULT_TERM_MS = 30_000;
 
-/** The other times in their proportion to the term: at 30 s they are 8, 20 and 10 s. */
+/** Returns the other times in proportion to the term: at 30 s they are 8, 20 and 10 s. */
 export function termTimes(termMs = DEFAULT_TERM_MS): TermTimes {
 	return {
 		termMs,
@@ -24,16 +24,16 @@ export function termTimes(termMs = DEFAULT_TERM_MS): TermTimes {
 	};
 }
 
-/** An instant by both clocks: the wall clock goes on while a machine sleeps, the monotonic one is never set back. */
+/** An instant by both clocks: the wall clock continues while a machine sleeps, the monotonic one is never set back. */
 export interface Instant {
 	readonly monotonicMs: number;
 	readonly wallMs: number;
 }
 
-/** Tells instants of the event loop's time, on the loop and in the store thread alike. */
+/** Makes instants of the event loop's time, on the loop and in the store thread alike. */
 export class TermClock {
 	readonly #clock: Clock;
-	/** By how much this thread's monotonic clock is ahead of the event loop's, at most; null: the two are the same. */
+	/** The most by which this thread's monotonic clock is ahead of the event loop's; null: the two are the same. */
 	#aheadMs: number | null = null;
 	readonly #aligned = Promise.withResolvers<void>();
 
@@ -42,9 +42,10 @@ export class TermClock {
 	}
 
 	/**
-	 * Aligns the clock of a thread, which begins with the thread, with the event loop's. Call it as soon as a message
-	 * of the loop arrives. Its delay counts as past, so no instant is later than it was. The message with the shortest
-	 * delay stands: one that waited while modules were loaded, or while the process was stopped, does no lasting harm.
+	 * Aligns a thread's clock, which starts with the thread, with the event loop's. Call it as soon as a message of the
+	 * loop arrives. The message's delay counts as past, so that no instant is later than it was. The message with the
+	 * shortest delay is used: one that waited while modules were loaded, or while the process was stopped, has no
+	 * lasting effect.
 	 *
 	 * @param loopMs the loop's monotonic clock when it sent the message, in milliseconds
 	 */
@@ -53,7 +54,7 @@ export class TermClock {
 		this.#aligned.resolve();
 	}
 
-	/** Is fulfilled by the first alignment. */
+	/** Resolves at the first alignment. */
 	get aligned(): Promise<void> {
 		return this.#aligned.promise;
 	}
@@ -66,7 +67,7 @@ export class TermClock {
 		return this.instant().monotonicMs;
 	}
 
-	/** Milliseconds since then, by the clock that says more; a wall clock that was set back counts for nothing. */
+	/** Returns the milliseconds since then, by the clock that shows more; a wall clock that was set back is ignored. */
 	since(then: Instant): number {
 		const now = this.instant();
 		return Math.max(now.monotonicMs - then.monotonicMs, now.wallMs - then.wallMs);

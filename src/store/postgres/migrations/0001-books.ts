@@ -1,8 +1,8 @@
 import type { Migration } from "../../sqlite/migrate.ts";
 
 /**
- * The books, as on SQLite: amounts are nano-USD (nano-diem), prices pico-USD per unit, instants Unix milliseconds, days
- * UTC days since 1970-01-01. What several nodes need is added: their terms, and notices of changes.
+ * The books, as on SQLite: amounts are nano-USD (nano-diem), prices pico-USD per unit, instants Unix milliseconds,
+ * days UTC days since 1970-01-01. PostgreSQL adds what several nodes need: their terms, and notices of changes.
  */
 export const books: Migration = {
 	number: 1,

@@ -1,6 +1,6 @@
 import type { Migration } from "../../sqlite/migrate.ts";
 
-/** What the columns mean stands beside the SQLite migration of this number. */
+/** The SQLite migration of this number documents the columns. */
 export const chainStakes: Migration = {
 	number: 4,
 	name: "chain-stakes",

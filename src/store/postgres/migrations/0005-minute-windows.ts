@@ -1,11 +1,11 @@
 import type { Migration } from "../../sqlite/migrate.ts";
 
 /**
- * What all nodes together took of a minute: one row for each account and subject, with the window that is open or was
- * open last. Unlogged: a crash of the database forgets the counts of a minute, and no request waits for its disk.
+ * Counts of all nodes in a minute: one row for each account and subject, with the current or last window. Unlogged: a
+ * crash of the database loses the counts of a minute, and no request waits for its disk.
  *
- * `started_at`: Unix milliseconds by this database's clock; the window lasts 60 s.
- * `taken`: requests given out to nodes. `tokens`: the sum of what nodes told.
+ * `started_at`: Unix milliseconds by this database's clock; the window lasts 60 s. `taken`: requests granted to
+ * nodes. `tokens`: the sum that nodes reported.
  */
 export const minuteWindows: Migration = {
 	number: 5,

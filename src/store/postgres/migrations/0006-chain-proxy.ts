@@ -1,9 +1,9 @@
 import type { Migration } from "../../sqlite/migrate.ts";
 
 /**
- * What the chain proxy keeps, as on SQLite. Other nodes answer from it, so bodies above 256 KiB are here as well, in parts
- * (`idempotency_bodies`, under the name of the file they came from), and a request under way has a row
- * (`idempotency_running`) that ends with it, or with the epoch of its node.
+ * Records of the chain proxy, as on SQLite. Other nodes answer from them, so bodies above 256 KiB are stored too, in
+ * parts (`idempotency_bodies`, under the name of their file). A running request has a row (`idempotency_running`)
+ * that ends with it, or with the epoch of its node.
  */
 export const chainProxy: Migration = {
 	number: 6,

@@ -1,9 +1,9 @@
 import type { Migration } from "../../sqlite/migrate.ts";
 
 /**
- * What leaves the store for archive files, and what stands in its place, as on SQLite: while an archive is `removing`,
- * and only then, posts and charges behind `removed_to` may be deleted, and the triggers themselves put what is deleted
- * into the sums that stay.
+ * Rows that leave the store for archive files, and the sums that replace them, as on SQLite. Only while an archive is
+ * `removing` may posts and charges behind `removed_to` be deleted; the triggers add what is deleted to the sums that
+ * stay.
  */
 export const retention: Migration = {
 	number: 7,

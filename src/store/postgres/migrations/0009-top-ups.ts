@@ -1,8 +1,8 @@
 import type { Migration } from "../../sqlite/migrate.ts";
 
 /**
- * Payments of wallets for their balance, as on SQLite. `broadcast_turns`: who may take the next nonce of a key that
- * several nodes send with.
+ * Payments of wallets for their balance, as on SQLite. `broadcast_turns`: which node may take the next nonce of a key
+ * that several nodes send with.
  */
 export const topUps: Migration = {
 	number: 9,

@@ -1,10 +1,10 @@
 import type { Migration } from "../../sqlite/migrate.ts";
 
 /**
- * Which part of a key's limits each node may spend without asking, by the UTC day of the requests that it is for. What a
- * limit has left is the limit, less what its window's days have in `usage_daily`, less their rows here.
+ * The part of a key's limits that each node may spend without calling the store, by the UTC day of the requests. The
+ * rest of a limit is the limit, less what its window's days have in `usage_daily`, less their rows here.
  *
- * `unit`: `usd` (bundled credit counts, too) or `diem`. `amount`: leased and not booked.
+ * `unit`: `usd` (includes bundled credit) or `diem`. `amount`: leased and not yet applied.
  */
 export const capLeases: Migration = {
 	number: 11,
