@@ -17,13 +17,13 @@ async function clientsOnThisMachine(kinds: readonly PackageSource["kind"][]): Pr
 	}
 }
 
-/** The registries' clients that a source needs; none for an address. */
+/** Returns the registry clients that a source needs; none for an address. */
 function clientKinds(source: Source): PackageSource["kind"][] {
 	if (source.kind === "url") return [];
 	return source.kind === "parts" ? source.parts.map(({ kind }) => kind) : [source.kind];
 }
 
-/** Each asset: there and whole, or how it can come. Reads every asset that is there once. */
+/** Checks that each asset is present and intact, or can be fetched. Reads every present asset once. */
 export async function checkAssets(store: AssetStore): Promise<Finding[]> {
 	const assets = store.names().map((name) => store.describe(name));
 	const clients = await clientsOnThisMachine([...new Set(assets.flatMap((asset) => asset.sources.flatMap(clientKinds)))]);

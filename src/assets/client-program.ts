@@ -1,4 +1,4 @@
-/** Runs a registry's client as a child: bounded output, and an end to a run in which nothing moves any more. */
+/** Runs a registry's client as a child process with bounded output, and kills it when it makes no progress. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
@@ -6,12 +6,12 @@ import { AssetError } from "./errors.ts";
 
 const MAX_OUTPUT_CHARS = 8_000;
 const POLL_MS = 500;
-/** How pip, npm and mvn report a full disk: the system's own words. */
+/** pip, npm and mvn report a full disk in the system's own words. */
 const NO_SPACE = /no space left on device|ENOSPC|not enough space on the disk/i;
 
 export interface ProgramRun {
 	readonly command: readonly string[];
-	/** Where the program puts its files, temporary ones too: its growth is the progress. */
+	/** The program writes all files here, including temporary ones: the growth is the progress. */
 	readonly workDir: string;
 	readonly signal: AbortSignal;
 	/** Milliseconds without output and without growth of `workDir` after which the program is killed. */
@@ -19,7 +19,7 @@ export interface ProgramRun {
 	onBytes?(bytesInWorkDir: number): void;
 }
 
-/** Bytes of all files below a folder. Files come and go meanwhile. */
+/** Returns the bytes of all files below a folder. Files may come and go meanwhile. */
 export async function folderBytes(folder: string): Promise<number> {
 	const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
 	let total = 0;
@@ -28,20 +28,20 @@ export async function folderBytes(folder: string): Promise<number> {
 	return total;
 }
 
-/** What the client may see: everything but our own settings, which can hold secrets. */
+/** Returns the client's environment: everything but our own settings, which may be secret. */
 function clientEnvironment(workDir: string): NodeJS.ProcessEnv {
 	const own = Object.entries(process.env).filter(([name]) => !name.startsWith("TURNPIKE_"));
 	return { ...Object.fromEntries(own), TMPDIR: workDir, TEMP: workDir, TMP: workDir };
 }
 
-/** Ends the program with all that it started. */
+/** Kills the program and all processes that it started. */
 function killTree(child: ChildProcess): void {
 	if (child.pid === undefined) return;
 	try {
 		if (process.platform === "win32") child.kill("SIGKILL");
 		else process.kill(-child.pid, "SIGKILL");
 	} catch {
-		// It was gone already.
+		// It has already ended.
 	}
 }
 
@@ -79,7 +79,7 @@ function watchForSilence(run: ProgramRun, child: ChildProcess): { moved(): void;
 /**
  * Runs a program to its end.
  * @returns its standard output, the last 8,000 characters
- * @throws AssetError `client-missing` (no such program), `client-failed` (its last words in the text); the signal's reason
+ * @throws {AssetError} `client-missing` (no such program), `client-failed` (with the end of its output); the signal's reason
  */
 export async function runProgram(run: ProgramRun): Promise<string> {
 	run.signal.throwIfAborted();
@@ -88,7 +88,7 @@ export async function runProgram(run: ProgramRun): Promise<string> {
 		cwd: run.workDir,
 		env: clientEnvironment(run.workDir),
 		stdio: ["ignore", "pipe", "pipe"],
-		// A group of its own, so that the whole tree can be ended.
+		// A process group of its own, so that the whole tree can be killed.
 		detached: process.platform !== "win32",
 		// npm and mvn are command scripts on Windows.
 		shell: process.platform === "win32",

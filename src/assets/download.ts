@@ -1,6 +1,6 @@
 /**
- * One asset from an address: resumed after a break by Range and If-Range (RFC 9110, 13.1.5 and 14.2), also by a
- * later run of the program. The bytes are not trusted here: the caller checks size and hash.
+ * Downloads one asset from an address, and resumes by Range and If-Range (RFC 9110, 13.1.5 and 14.2), also in a later run of
+ * the program. The bytes are not trusted here: the caller checks size and hash.
  */
 import { createWriteStream } from "node:fs";
 import { readFile, rm, stat, writeFile } from "node:fs/promises";
@@ -12,27 +12,27 @@ const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 export interface DownloadOptions {
 	readonly url: string;
-	/** Grows while the download runs; what is there from an earlier run is used. */
+	/** The file grows during the download; the bytes of an earlier run are used. */
 	readonly partPath: string;
 	readonly expectedBytes: number;
 	readonly signal: AbortSignal;
 	onBytes(receivedBytes: number): void;
-	/** Tries without a single new byte before the source is given up. */
+	/** Attempts without a single new byte before the source is given up. */
 	readonly tries: number;
-	/** Milliseconds without a byte that count as a break. */
+	/** Milliseconds without a byte that count as an interruption. */
 	readonly silenceMs: number;
-	/** Milliseconds before the second try; doubles from try to try. */
+	/** Milliseconds before the second attempt; doubles with each attempt. */
 	readonly retryDelayMs: number;
 }
 
-/** What a later run needs to know of the bytes that are there. */
+/** The data that a later run needs about the bytes on the disk. */
 interface PartNote {
 	readonly url: string;
-	/** A strong ETag or a Last-Modified; "" where the server gave neither. */
+	/** A strong ETag or a Last-Modified; "" if the server sent neither. */
 	readonly validator: string;
 }
 
-/** A fault that another try of the same address can mend. */
+/** A failure after which the same address may work. */
 class Interrupted extends Error {
 	override readonly name = "Interrupted";
 }
@@ -60,7 +60,7 @@ async function sizeOf(path: string): Promise<number> {
 	return (await stat(path).catch(() => null))?.size ?? 0;
 }
 
-/** Follows redirects by hand: at most five, http(s) only, never from https to http. */
+/** Follows at most five redirects, http(s) only, never from https to http. */
 async function request(url: string, headers: Record<string, string>, signal: AbortSignal): Promise<Response> {
 	let address = new URL(url);
 	for (let hops = 0; hops <= MAX_REDIRECTS; hops += 1) {
@@ -90,7 +90,7 @@ function validatorOf(response: Response): string {
 	return etag !== "" && !etag.startsWith("W/") ? etag : (response.headers.get("last-modified") ?? "");
 }
 
-/** Where the answer's bytes belong in the file; null where they are of no use. */
+/** Returns the offset of the answer's bytes in the file; null if they are useless. */
 function startOffset(response: Response, have: number, expectedBytes: number): number | null {
 	if (response.status === 200) return 0;
 	const range = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(response.headers.get("content-range") ?? "");
@@ -118,7 +118,7 @@ async function writeBody(body: ReadableStream<Uint8Array>, offset: number, optio
 			options.onBytes(received);
 		}
 	} finally {
-		// Closed in every case, so that what came before a break is there for the next try.
+		// Closes the file in every case, so that the next attempt has the bytes before the interruption.
 		await Promise.race([new Promise<void>((resolve) => out.end(resolve)), failed]).catch((fault) => {
 			throw toAssetError(fault, "not-readable", options.partPath);
 		});
@@ -152,7 +152,7 @@ async function attempt(options: DownloadOptions): Promise<void> {
 		const offset = response.status === 200 || response.status === 206 ? startOffset(response, have, expectedBytes) : null;
 		if (offset === null || body === null) {
 			await body?.cancel();
-			// The bytes that are there do not belong to what the server has now: from the beginning again.
+			// The bytes on the disk do not match the server's file, so the download restarts.
 			if (response.status === 206 || response.status === 416) {
 				await discardPart(partPath);
 				throw new Interrupted("the part that is there does not fit");
@@ -180,7 +180,7 @@ async function attempt(options: DownloadOptions): Promise<void> {
 
 /**
  * Fills `partPath` with `expectedBytes` bytes of the address.
- * @throws AssetError `unreachable`, `wrong-size`, `disk-full`; the reason of `signal`
+ * @throws {AssetError} `unreachable`, `wrong-size`, `disk-full`; the reason of `signal`
  */
 export async function downloadUrl(options: DownloadOptions): Promise<void> {
 	let fruitless = 0;

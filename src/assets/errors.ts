@@ -1,4 +1,4 @@
-/** Why an asset is not there. `message` is written for the operator and names the next step. */
+/** Why an asset is missing. `message` is written for the operator and names the next step. */
 export type AssetErrorCode =
 	| "unknown-asset"
 	| "bad-manifest"
@@ -24,14 +24,14 @@ export class AssetError extends Error {
 	}
 }
 
-/** The system's own code of a fault (`ENOSPC`, `ECONNRESET`), "" where it has none. */
+/** Returns the system's code of an error (`ENOSPC`, `ECONNRESET`), "" if it has none. */
 export function systemCode(fault: unknown): string {
 	return fault instanceof Error && "code" in fault && typeof fault.code === "string" ? fault.code : "";
 }
 
 /**
- * Any fault as an AssetError. A full disk is told apart from all others: no other source can help against it.
- * @param fallback the code where the fault has no better one
+ * Converts any error to an AssetError. A full disk has its own code, because no other source can help.
+ * @param fallback the code for an error without a better one
  */
 export function toAssetError(fault: unknown, fallback: AssetErrorCode, what: string): AssetError {
 	if (fault instanceof AssetError) return fault;

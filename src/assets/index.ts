@@ -1,7 +1,7 @@
 /**
- * Weights and helper programs: fetched, checked and kept. Promises: a path that is handed out holds the whole
- * file with the listed sha256; one fetch of an asset at a time, across processes; a source that fails leaves
- * its reason. Never runs what it fetched, never names a registry's host: that is its client's business.
+ * Fetches, verifies and stores weights and helper programs. A returned path holds the whole file with the listed sha256; one
+ * fetch of an asset runs at a time, across processes; each failed source leaves its reason. This module never runs what it
+ * fetched and never names a registry's host, which is its client's business.
  */
 export { checkAssets } from "./check.ts";
 export { AssetError, type AssetErrorCode } from "./errors.ts";

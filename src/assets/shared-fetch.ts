@@ -5,7 +5,7 @@ interface Running<T> {
 	waiters: number;
 }
 
-/** One piece of work for all who ask for it at the same time; it ends early when the last of them has left. */
+/** Shares one run of work between concurrent callers; the work is aborted when the last of them leaves. */
 export class SharedFetches<T> {
 	readonly #running = new Map<string, Running<T>>();
 
@@ -14,7 +14,8 @@ export class SharedFetches<T> {
 	}
 
 	/**
-	 * @param start begins the work; called only where none of that name runs
+	 * Joins the running work of that name, or starts it.
+	 * @param start starts the work; called only if none of that name runs
 	 * @param signal ends this caller's wait
 	 * @param onProgress called whenever the work reports
 	 */
@@ -43,7 +44,7 @@ export class SharedFetches<T> {
 		}
 	}
 
-	/** Nobody waits any more. Who comes from now on starts anew and does not inherit the abort. */
+	/** Detaches work without callers, so that a new caller starts again and does not inherit the abort. */
 	#leaveAlone(name: string, running: Running<T>): void {
 		if (this.#running.get(name) === running) this.#running.delete(name);
 		running.abort.abort();

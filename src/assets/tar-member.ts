@@ -1,19 +1,19 @@
-/** One file out of a gzipped tar (what `npm pack` writes), as a stream. Source: POSIX ustar, pax 4.21. */
+/** Streams one file out of a gzipped tar (as `npm pack` writes). Source: POSIX ustar, pax 4.21. */
 import { createReadStream } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { createGunzip } from "node:zlib";
 import { AssetError } from "./errors.ts";
 
 const BLOCK = 512;
-/** A package file is refused where it unpacks to more than this. */
+/** A package file that unpacks to more than this is refused. */
 const MAX_UNPACKED_BYTES = 8 * 2 ** 30;
 
 const field = (header: Buffer, start: number, length: number): string =>
 	header.toString("utf8", start, start + length).split("\0", 1)[0] ?? "";
 
 /**
- * Header fields that name and size an entry. Packages name their files in the ustar fields; entries of other
- * types (pax headers, folders) are skipped by their size.
+ * Reads the name and size of an entry. Packages name their files in the ustar fields; entries of other types (pax headers,
+ * folders) are skipped by their size.
  */
 function readHeader(header: Buffer): { name: string; bytes: number; regular: boolean } {
 	const prefix = field(header, 345, 155);
@@ -36,7 +36,7 @@ class ByteReader {
 		this.#chunks = stream[Symbol.asyncIterator]();
 	}
 
-	/** The next piece, at most `max` bytes; null at the end. */
+	/** Returns the next piece, at most `max` bytes; null at the end. */
 	async piece(max: number): Promise<Buffer | null> {
 		while (this.#rest.length === 0) {
 			const { value, done } = await this.#chunks.next();
@@ -92,8 +92,9 @@ async function copyMember(reader: ByteReader, tarPath: string, member: string, e
 }
 
 /**
+ * Extracts one file.
  * @param member with the leading `package/` that npm gives each path
- * @throws AssetError `bad-archive`, `member-missing`, `wrong-size`
+ * @throws {AssetError} `bad-archive`, `member-missing`, `wrong-size`
  */
 export async function extractTarMember(
 	tarPath: string,

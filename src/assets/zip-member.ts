@@ -1,6 +1,6 @@
 /**
- * One file out of a zip (a wheel, a jar), as a stream. The central directory is the source of every size;
- * nothing is inflated past the size that the caller expects. Source: PKWARE APPNOTE 4.3.
+ * Streams one file out of a zip (a wheel, a jar). All sizes come from the central directory; nothing is inflated past the size
+ * that the caller expects. Source: PKWARE APPNOTE 4.3.
  */
 import { createReadStream, createWriteStream } from "node:fs";
 import { open } from "node:fs/promises";
@@ -84,8 +84,9 @@ async function readEntry(zipPath: string, member: string): Promise<ZipEntry & { 
 }
 
 /**
+ * Extracts one file.
  * @param expectedBytes the size that the member must have
- * @throws AssetError `bad-archive`, `member-missing`, `wrong-size`
+ * @throws {AssetError} `bad-archive`, `member-missing`, `wrong-size`
  */
 export async function extractZipMember(
 	zipPath: string,

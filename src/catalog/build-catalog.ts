@@ -34,15 +34,15 @@ export function buildCatalog(inputs: CatalogSources): Catalog {
 	const mappings = assignMappings(drafts, traits, data, config, warnings);
 	const isPrivate = privateUpstreams(config);
 	const models = drafts.map((draft) => modelOf(draft, traitsOf(draft, traits), config, isPrivate));
-	const shown = new Set(models.map(({ id }) => id));
+	const withSpec = new Set(models.map(({ id }) => id));
 	for (const { id, deprecation } of models) {
 		const replacement = deprecation?.replacementModelId;
-		if (replacement !== undefined && !shown.has(replacement) && !traits.get("text")?.has(replacement))
+		if (replacement !== undefined && !withSpec.has(replacement) && !traits.get("text")?.has(replacement))
 			warnings.push(`models.entries.${id}.deprecation.replacementModelId: there is no model "${replacement}" now`);
 	}
 	const isHidden = (id: string) => Object.hasOwn(config.models.entries, id) && config.models.entries[id]?.hidden;
 	const known = [...data.textModels, ...data.mediaModels];
-	const unlisted = new Map(known.flatMap(({ id, type }) => (shown.has(id) || isHidden(id) ? [] : [[id, type]])));
+	const unlisted = new Map(known.flatMap(({ id, type }) => (withSpec.has(id) || isHidden(id) ? [] : [[id, type]])));
 	return new Catalog({ models, traits, mappings, unlisted, warnings, wallMs });
 }
 
@@ -84,8 +84,8 @@ function checkImage({ id, type }: Draft, image: NonNullable<ModelEntry["image"]>
 /** Returns the traits of a model, including those that it claims while another claimant holds them. */
 function traitsOf(draft: Draft, maps: NameMaps): string[] {
 	const map = maps.get(draft.type) ?? new Map<string, string>();
-	const held = [...map].flatMap(([trait, id]) => (id === draft.id ? [trait] : []));
-	return [...new Set([...held, ...(draft.entry?.traits ?? [])])];
+	const heldTraits = [...map].flatMap(([trait, id]) => (id === draft.id ? [trait] : []));
+	return [...new Set([...heldTraits, ...(draft.entry?.traits ?? [])])];
 }
 
 /** Returns the highest multiplier of the upstreams that may serve, so that the price covers each of them. */
@@ -126,29 +126,29 @@ function modelOf(draft: Draft, traits: readonly string[], config: Config, isPriv
 	const head = { id, object: "model", type, created, owned_by: "service" };
 	if (draft.type !== "text") {
 		const own = draft.data ? mediaSpec(draft.data) : {};
-		const shown = (more: object) => ({ ...head, model_spec: { ...spec, ...own, ...more } });
+		const withSpec = (more: object) => ({ ...head, model_spec: { ...spec, ...own, ...more } });
 		if (draft.type === "tts") {
 			const speech = speechProperties(entry, draft.data, listings);
-			return frozen({ ...base, type: draft.type, speech, public: shown(speech === null ? {} : ownSpeechSpec(speech)) });
+			return frozen({ ...base, type: draft.type, speech, public: withSpec(speech === null ? {} : ownSpeechSpec(speech)) });
 		}
 		if (draft.type === "asr") {
 			const transcription = transcriptionProperties(id, entry, draft.data);
-			return frozen({ ...base, type: draft.type, transcription, public: shown(ownTranscriptionSpec(transcription)) });
+			return frozen({ ...base, type: draft.type, transcription, public: withSpec(ownTranscriptionSpec(transcription)) });
 		}
 		if (draft.type === "embedding") {
 			const embedding = embeddingProperties(entry, draft.data);
-			return frozen({ ...base, type: draft.type, embedding, public: shown(ownEmbeddingSpec(embedding)) });
+			return frozen({ ...base, type: draft.type, embedding, public: withSpec(ownEmbeddingSpec(embedding)) });
 		}
 		const isChanged = entry?.image !== undefined || draft.data === undefined;
 		if (draft.type === "inpaint" || draft.type === "image") {
 			const image = imageProperties(draft.type, entry, draft.data);
-			return frozen({ ...base, type: draft.type, image, public: shown(isChanged ? ownImageSpec(draft.type, image) : {}) });
+			return frozen({ ...base, type: draft.type, image, public: withSpec(isChanged ? ownImageSpec(draft.type, image) : {}) });
 		}
 		if (draft.type === "upscale") {
 			const upscale = upscaleProperties(entry, draft.data);
-			return frozen({ ...base, type: draft.type, upscale, public: shown(isChanged ? ownUpscaleSpec(upscale) : {}) });
+			return frozen({ ...base, type: draft.type, upscale, public: withSpec(isChanged ? ownUpscaleSpec(upscale) : {}) });
 		}
-		return frozen({ ...base, type: draft.type, public: shown({}) });
+		return frozen({ ...base, type: draft.type, public: withSpec({}) });
 	}
 	const facts = {
 		contextTokens: contextTokens(draft, config),
@@ -205,15 +205,15 @@ function contextTokens(
 	{ entry, data, listings, targets, ...draft }: Extract<Draft, { type: "text" }>,
 	config: Config,
 ): number | null {
-	const told = entry?.contextTokens ?? data?.contextTokens ?? smallest({ listings, ...draft }, "contextTokens");
-	if (!targets.some(({ upstream }) => upstream === EMBEDDED)) return told;
+	const listed = entry?.contextTokens ?? data?.contextTokens ?? smallest({ listings, ...draft }, "contextTokens");
+	if (!targets.some(({ upstream }) => upstream === EMBEDDED)) return listed;
 	const engine = config.chat.embedded.contextTokens;
-	return told === null ? engine : Math.min(told, engine);
+	return listed === null ? engine : Math.min(listed, engine);
 }
 
 function smallest({ listings }: Pick<Draft, "listings">, member: "contextTokens" | "maxCompletionTokens"): number | null {
-	const told = listings.flatMap(({ model }) => model[member] ?? []);
-	return told.length > 0 ? Math.min(...told) : null;
+	const listed = listings.flatMap(({ model }) => model[member] ?? []);
+	return listed.length > 0 ? Math.min(...listed) : null;
 }
 
 /** Returns the upstreams on this machine or on a private network, whose prompts stay with the operator. */

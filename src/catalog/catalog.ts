@@ -90,18 +90,18 @@ export class Catalog {
 	 */
 	resolve<T extends ModelType>(ref: string, type: T, nowMs = this.#wallMs()): Resolution<T> {
 		if (ref.length > MAX_MODEL_REF) throw unknownModel(ref, type);
-		const whole = this.#find(ref, type, nowMs);
-		if (whole) return this.#usable(whole, type, nowMs, {});
+		const exactModel = this.#find(ref, type, nowMs);
+		if (exactModel) return this.#usable(exactModel, type, nowMs, {});
 		const split = splitModelRef(ref);
-		const found = split && this.#find(split.name, type, nowMs);
-		if (found) return this.#usable(found, type, nowMs, split.suffix);
+		const suffixedModel = split && this.#find(split.name, type, nowMs);
+		if (suffixedModel) return this.#usable(suffixedModel, type, nowMs, split.suffix);
 		this.#refuseOtherType(ref, split?.name ?? ref, type);
 		if (ref.startsWith(NAME_PREFIX)) {
 			const rest = ref.slice(NAME_PREFIX.length);
-			const bare = this.#find(rest, type, nowMs);
-			if (bare) return this.#usable(bare, type, nowMs, {});
-			const named = split && this.#find(split.name.slice(NAME_PREFIX.length), type, nowMs);
-			if (named) return this.#usable(named, type, nowMs, split.suffix);
+			const unprefixedModel = this.#find(rest, type, nowMs);
+			if (unprefixedModel) return this.#usable(unprefixedModel, type, nowMs, {});
+			const typedModel = split && this.#find(split.name.slice(NAME_PREFIX.length), type, nowMs);
+			if (typedModel) return this.#usable(typedModel, type, nowMs, split.suffix);
 		}
 		throw unknownModel(split?.name ?? ref, type);
 	}
@@ -136,9 +136,9 @@ export class Catalog {
 		const exact = this.#typed(name, type);
 		if (exact && !this.#isRemoved(exact, nowMs)) return exact;
 		const id = this.#traits.get(type)?.get(name) ?? this.#mappings.get(type)?.get(name);
-		const named = id === undefined ? undefined : this.#typed(id, type);
-		if (id !== undefined && !named && this.#unlisted.has(id)) throw offline(id, bringUnlisted(id));
-		return named ?? exact;
+		const typedModel = id === undefined ? undefined : this.#typed(id, type);
+		if (id !== undefined && !typedModel && this.#unlisted.has(id)) throw offline(id, bringUnlisted(id));
+		return typedModel ?? exact;
 	}
 
 	#typed<T extends ModelType>(id: string, type: T): ModelOf<T> | undefined {
@@ -146,16 +146,16 @@ export class Catalog {
 		return model && model.type === type ? (model as ModelOf<T>) : undefined;
 	}
 
-	#usable<T extends ModelType>(asked: ModelOf<T>, type: T, nowMs: number, suffix: ServiceParameters): Resolution<T> {
-		const model = this.#live(asked, type, nowMs);
+	#usable<T extends ModelType>(requested: ModelOf<T>, type: T, nowMs: number, suffix: ServiceParameters): Resolution<T> {
+		const model = this.#live(requested, type, nowMs);
 		if (!model) {
 			throw new ApiError("MODEL_REMOVED", {
-				message: `The model ${quoted(asked.id)} was retired on ${asked.deprecation?.removesAt}; GET /api/v1/models?type=${type} lists what is available`,
+				message: `The model ${quoted(requested.id)} was retired on ${requested.deprecation?.removesAt}; GET /api/v1/models?type=${type} lists what is available`,
 				param: "model",
 			});
 		}
 		if (model.offline) throw offline(model.id, model.offlineReason);
-		return model === asked ? { model, suffix } : { model, suffix, remappedFrom: asked.id };
+		return model === requested ? { model, suffix } : { model, suffix, remappedFrom: requested.id };
 	}
 
 	/** Returns the model, or its replacement after its removal; undefined if there is none. */
@@ -171,10 +171,10 @@ export class Catalog {
 	}
 
 	#refuseOtherType(ref: string, name: string, type: ModelType): void {
-		const other = this.#byId.get(ref) ?? this.#byId.get(name);
-		if (!other || other.type === type) return;
+		const otherTypeModel = this.#byId.get(ref) ?? this.#byId.get(name);
+		if (!otherTypeModel || otherTypeModel.type === type) return;
 		throw new ApiError("INVALID_MODEL", {
-			message: `The model ${quoted(other.id)} is of type ${other.type} and cannot be used here; GET /api/v1/models?type=${type} lists those that can`,
+			message: `The model ${quoted(otherTypeModel.id)} is of type ${otherTypeModel.type} and cannot be used here; GET /api/v1/models?type=${type} lists those that can`,
 			param: "model",
 		});
 	}

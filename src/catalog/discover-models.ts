@@ -60,15 +60,15 @@ export async function discoverModels(upstream: UpstreamConfig, options: Discover
 	const models = modelsOf(list, listUrl);
 	if (models.length === 0) return models;
 	const server = serverOf(list) ?? upstream.dialect;
-	const asked = async (signal: AbortSignal) => {
+	const readDetails = async (signal: AbortSignal) => {
 		const voiced = await withVoices(models, api, signal);
-		return withContext({ server, list }, voiced, api, signal).catch(notTold(voiced));
+		return withContext({ server, list }, voiced, api, signal).catch(keepModels(voiced));
 	};
-	return api.deadline(asked).catch(notTold(models));
+	return api.deadline(readDetails).catch(keepModels(models));
 }
 
 /** Keeps the list if the server reports no details. */
-function notTold(models: DiscoveredModel[]): (error: unknown) => DiscoveredModel[] {
+function keepModels(models: DiscoveredModel[]): (error: unknown) => DiscoveredModel[] {
 	return (error) => {
 		if (error instanceof DiscoveryError) return models;
 		throw error;
@@ -109,19 +109,19 @@ function apiOf(upstream: UpstreamConfig, options: DiscoverOptions): UpstreamApi 
 		url: (path) => below(base.pathname, path),
 		rootUrl: (path) => below(base.pathname.replace(/\/v1\/*$/, ""), path),
 		json: async (url, init, signal) => {
-			const what = `${init.method ?? "GET"} ${withoutSecrets(url)}`;
+			const call = `${init.method ?? "GET"} ${withoutSecrets(url)}`;
 			try {
 				const merged = { ...headers, ...(init.headers as Record<string, string> | undefined) };
 				const response = await send(url, { ...init, headers: merged, redirect: "manual", signal });
 				if (!response.ok) {
 					await response.body?.cancel();
-					throw new DiscoveryError("status", `${what} answered ${response.status}`, undefined, response.status);
+					throw new DiscoveryError("status", `${call} answered ${response.status}`, undefined, response.status);
 				}
-				return parsed(await readText(response, maxBytes, what), what);
+				return parsed(await readText(response, maxBytes, call), call);
 			} catch (error) {
 				if (error instanceof DiscoveryError) throw error;
-				if (signal.aborted) throw new DiscoveryError("timeout", `${what} took longer than ${timeoutMs} ms`, error);
-				throw new DiscoveryError("unreachable", `${what} failed: ${codeOf(error)}`, error);
+				if (signal.aborted) throw new DiscoveryError("timeout", `${call} took longer than ${timeoutMs} ms`, error);
+				throw new DiscoveryError("unreachable", `${call} failed: ${codeOf(error)}`, error);
 			}
 		},
 		deadline: async (work) => {
@@ -151,8 +151,8 @@ function codeOf(error: unknown): string {
 	return String(code ?? name ?? "unknown fault");
 }
 
-async function readText(response: Response, maxBytes: number, what: string): Promise<string> {
-	const tooLarge = () => new DiscoveryError("too-large", `${what} answered more than ${maxBytes} bytes`);
+async function readText(response: Response, maxBytes: number, call: string): Promise<string> {
+	const tooLarge = () => new DiscoveryError("too-large", `${call} answered more than ${maxBytes} bytes`);
 	if (Number(response.headers.get("content-length") ?? 0) > maxBytes) {
 		await response.body?.cancel();
 		throw tooLarge();
@@ -173,14 +173,14 @@ async function readText(response: Response, maxBytes: number, what: string): Pro
 	}
 }
 
-function parsed(text: string, what: string): unknown {
+function parsed(text: string, call: string): unknown {
 	try {
 		return JSON.parse(text);
 	} catch (cause) {
 		const start = text.slice(0, 100).trimStart();
 		throw new DiscoveryError(
 			"not-json",
-			`${what} answered ${start.startsWith("<") ? "HTML" : "something"} that is not JSON`,
+			`${call} answered ${start.startsWith("<") ? "HTML" : "something"} that is not JSON`,
 			cause,
 		);
 	}
@@ -273,8 +273,8 @@ const MAX_VOICES = 1_000;
 /** Adds the voices of GET /audio/voices to speech models, if the server has it (Kokoro-FastAPI, Speaches). */
 async function withVoices(models: DiscoveredModel[], api: UpstreamApi, signal: AbortSignal): Promise<DiscoveredModel[]> {
 	if (!models.some(({ type }) => type === "tts")) return models;
-	const told = await api.json(api.url("/audio/voices"), {}, signal).catch(() => undefined);
-	const list = isRecord(told) ? (told.voices ?? told.data) : told;
+	const reported = await api.json(api.url("/audio/voices"), {}, signal).catch(() => undefined);
+	const list = isRecord(reported) ? (reported.voices ?? reported.data) : reported;
 	const names = (Array.isArray(list) ? (list as unknown[]) : []).slice(0, MAX_VOICES).flatMap((voice) => {
 		const name = isRecord(voice) ? (voice.id ?? voice.voice_id ?? voice.name) : voice;
 		return typeof name === "string" && isUsableId(name) ? [name] : [];
@@ -301,48 +301,50 @@ async function withRoutedProps(
 	api: UpstreamApi,
 	signal: AbortSignal,
 ): Promise<DiscoveredModel[]> {
-	return askedEach(models, signal, async (model) => {
-		const known = routed.get(model.id);
-		if (known === undefined) return model;
-		const props = known.isRunning
+	return mapDetails(models, signal, async (model) => {
+		const routedModel = routed.get(model.id);
+		if (routedModel === undefined) return model;
+		const props = routedModel.isRunning
 			? await api.json(api.rootUrl(propsPath(model.id)), {}, signal).catch(() => undefined)
 			: undefined;
-		return { ...model, contextTokens: contextOfProps(props) ?? known.contextTokens ?? model.contextTokens };
+		return { ...model, contextTokens: contextOfProps(props) ?? routedModel.contextTokens ?? model.contextTokens };
 	});
 }
 
 /** Requests details of the first models of a list, a few at a time; results before the time limit count. */
-async function askedEach(
+async function mapDetails(
 	models: readonly DiscoveredModel[],
 	signal: AbortSignal,
 	ask: (model: DiscoveredModel) => Promise<DiscoveredModel>,
 ): Promise<DiscoveredModel[]> {
-	const told = [...models];
-	const waiting = [...told.entries()].slice(0, MAX_SHOWN);
+	const reported = [...models];
+	const waiting = [...reported.entries()].slice(0, MAX_SHOWN);
 	const work = async (): Promise<void> => {
 		for (let next = waiting.shift(); next && !signal.aborted; next = waiting.shift()) {
 			const [index, model] = next;
-			told[index] = await ask(model);
+			reported[index] = await ask(model);
 		}
 	};
 	await Promise.all(Array.from({ length: SHOWN_AT_ONCE }, work));
-	return told;
+	return reported;
 }
 
 /** Adds kind and context from LM Studio's own list. */
 async function withStudioList(models: DiscoveredModel[], api: UpstreamApi, signal: AbortSignal): Promise<DiscoveredModel[]> {
 	const url = api.rootUrl("/api/v0/models");
-	const told = new Map(modelsOf(await api.json(url, {}, signal), url).map((model) => [model.id, model]));
+	const reported = new Map(modelsOf(await api.json(url, {}, signal), url).map((model) => [model.id, model]));
 	return models.map((model) => {
-		const own = told.get(model.id);
-		return own ? { ...model, type: own.type, contextTokens: own.contextTokens ?? model.contextTokens } : model;
+		const studioModel = reported.get(model.id);
+		return studioModel
+			? { ...model, type: studioModel.type, contextTokens: studioModel.contextTokens ?? model.contextTokens }
+			: model;
 	});
 }
 
 /** Adds details from Ollama's POST /api/show for each model. */
 async function withOllamaShow(models: DiscoveredModel[], api: UpstreamApi, signal: AbortSignal): Promise<DiscoveredModel[]> {
 	const loaded = await loadedByOllama(api, signal);
-	return askedEach(models, signal, async (model) => {
+	return mapDetails(models, signal, async (model) => {
 		const body = JSON.stringify({ model: model.id });
 		const init = { method: "POST", headers: { "content-type": "application/json" }, body };
 		const details = await api.json(api.rootUrl("/api/show"), init, signal).catch(() => undefined);
@@ -352,8 +354,8 @@ async function withOllamaShow(models: DiscoveredModel[], api: UpstreamApi, signa
 
 /** Returns the context of each loaded model from GET /api/ps. */
 async function loadedByOllama(api: UpstreamApi, signal: AbortSignal): Promise<ReadonlyMap<unknown, unknown>> {
-	const told = await api.json(api.rootUrl("/api/ps"), {}, signal).catch(() => undefined);
-	const running = isRecord(told) && Array.isArray(told.models) ? (told.models as unknown[]) : [];
+	const reported = await api.json(api.rootUrl("/api/ps"), {}, signal).catch(() => undefined);
+	const running = isRecord(reported) && Array.isArray(reported.models) ? (reported.models as unknown[]) : [];
 	return new Map(running.filter(isRecord).map(({ model, context_length: context }) => [model, context]));
 }
 
@@ -363,24 +365,26 @@ async function loadedByOllama(api: UpstreamApi, signal: AbortSignal): Promise<Re
  */
 function withOllamaDetails(model: DiscoveredModel, details: Record<string, unknown>, loaded: unknown): DiscoveredModel {
 	const { parameters, model_info: facts, capabilities } = details;
-	const set = typeof parameters === "string" ? /^num_ctx\s+(\d{1,12})\s*$/m.exec(parameters.slice(0, 100_000))?.[1] : undefined;
+	const configuredContext =
+		typeof parameters === "string" ? /^num_ctx\s+(\d{1,12})\s*$/m.exec(parameters.slice(0, 100_000))?.[1] : undefined;
 	const trained = isRecord(facts) ? Object.entries(facts).find(([name]) => name.endsWith(".context_length"))?.[1] : undefined;
-	const told = Array.isArray(capabilities) ? (capabilities as unknown[]) : null;
-	const type = told === null ? model.type : told.includes("embedding") && !told.includes("completion") ? "embedding" : "text";
+	const reported = Array.isArray(capabilities) ? (capabilities as unknown[]) : null;
+	const type =
+		reported === null ? model.type : reported.includes("embedding") && !reported.includes("completion") ? "embedding" : "text";
 	return {
 		...model,
 		type,
-		...(told !== null && type === "text" && { capabilities: abilitiesOf(told) }),
-		contextTokens: positive(Number(set)) ?? positive(loaded) ?? positive(trained) ?? model.contextTokens,
+		...(reported !== null && type === "text" && { capabilities: abilitiesOf(reported) }),
+		contextTokens: positive(Number(configuredContext)) ?? positive(loaded) ?? positive(trained) ?? model.contextTokens,
 	};
 }
 
 /** Ollama lists a model's capabilities; unlisted ones are absent. */
-function abilitiesOf(told: readonly unknown[]): Partial<TextCapabilities> {
-	const thinks = told.includes("thinking");
+function abilitiesOf(reported: readonly unknown[]): Partial<TextCapabilities> {
+	const thinks = reported.includes("thinking");
 	return {
-		supportsVision: told.includes("vision"),
-		supportsFunctionCalling: told.includes("tools"),
+		supportsVision: reported.includes("vision"),
+		supportsFunctionCalling: reported.includes("tools"),
 		supportsReasoning: thinks,
 		supportsReasoningEffort: thinks,
 	};

@@ -96,22 +96,22 @@ export class Discovery {
 		const limits = { signal: this.#stopped.signal, ...(fetch && { fetch }), ...(timeoutMs !== undefined && { timeoutMs }) };
 		try {
 			const models = await discoverModels(watched.upstream, limits);
-			if (!this.#stopped.signal.aborted) this.#learned(name, watched, models);
+			if (!this.#stopped.signal.aborted) this.#recordList(name, watched, models);
 		} catch (error) {
-			if (!this.#stopped.signal.aborted) this.#failed(name, watched, error);
+			if (!this.#stopped.signal.aborted) this.#recordFault(name, watched, error);
 		}
 	}
 
-	#learned(name: string, watched: Watched, told: readonly DiscoveredModel[]): void {
-		const before = watched.status.models;
+	#recordList(name: string, watched: Watched, listed: readonly DiscoveredModel[]): void {
+		const previous = watched.status.models;
 		const nowMs = (this.#options.wallMs ?? Date.now)();
-		const models = withFirstCreated(told, before ?? [], Math.floor(nowMs / 1000));
-		const changed = before === null || JSON.stringify(before) !== JSON.stringify(models);
-		watched.status = { state: "up", models: changed ? models : before, listedAtMs: nowMs, error: null };
+		const models = withFirstCreated(listed, previous ?? [], Math.floor(nowMs / 1000));
+		const changed = previous === null || JSON.stringify(previous) !== JSON.stringify(models);
+		watched.status = { state: "up", models: changed ? models : previous, listedAtMs: nowMs, error: null };
 		if (changed) this.#options.onChange?.(name);
 	}
 
-	#failed(name: string, watched: Watched, thrown: unknown): void {
+	#recordFault(name: string, watched: Watched, thrown: unknown): void {
 		const error =
 			thrown instanceof DiscoveryError
 				? thrown
@@ -133,10 +133,10 @@ export class Discovery {
 
 /** Keeps the first `created` of a model, because some servers send the current second in each answer. */
 function withFirstCreated(
-	told: readonly DiscoveredModel[],
-	before: readonly DiscoveredModel[],
+	listed: readonly DiscoveredModel[],
+	previous: readonly DiscoveredModel[],
 	nowSeconds: number,
 ): readonly DiscoveredModel[] {
-	const first = new Map(before.map(({ id, created }) => [id, created]));
-	return told.map((model) => ({ ...model, created: first.get(model.id) ?? model.created ?? nowSeconds }));
+	const firstCreated = new Map(previous.map(({ id, created }) => [id, created]));
+	return listed.map((model) => ({ ...model, created: firstCreated.get(model.id) ?? model.created ?? nowSeconds }));
 }

@@ -59,25 +59,25 @@ const DEFAULT_SERVED: ReadonlySet<ModelType> = new Set<ModelType>([
 /** Returns the models to show: configured ones, then those of the data files, then those that upstreams list. */
 export function draftModels(inputs: CatalogSources): Draft[] {
 	const { config, data } = inputs;
-	const known = new Map<string, ModelData>([...data.textModels, ...data.mediaModels].map((model) => [model.id, model]));
+	const dataById = new Map<string, ModelData>([...data.textModels, ...data.mediaModels].map((model) => [model.id, model]));
 	const listings = listingsById(inputs);
 	const ids = new Set<string>(Object.keys(config.models.entries));
-	for (const model of known.values())
+	for (const model of dataById.values())
 		if (model.listed && !(isEmbedded(model) && !config.chat.embedded.enabled)) ids.add(model.id);
 	// An upstream's model with the name of a media model may be of another kind, so only the configuration maps such names.
-	const isChat = (id: string) => (known.get(id)?.type ?? "text") === "text";
+	const isChat = (id: string) => (dataById.get(id)?.type ?? "text") === "text";
 	for (const id of listings.keys()) if (isChat(id)) ids.add(id);
 	const drafts: Draft[] = [];
 	for (const id of ids) {
 		const entry = Object.hasOwn(config.models.entries, id) ? config.models.entries[id] : undefined;
 		if (entry?.hidden) continue;
-		const facts = known.get(id);
-		const told = entry?.upstreams
+		const facts = dataById.get(id);
+		const modelListings = entry?.upstreams
 			? mappedListings(inputs, id, entry.upstreams)
 			: entry || isChat(id)
 				? (listings.get(id) ?? [])
 				: [];
-		drafts.push(draftOf(inputs, { id, type: typeOf(entry, facts, told), entry, data: facts, listings: told }));
+		drafts.push(draftOf(inputs, { id, type: typeOf(entry, facts, modelListings), entry, data: facts, listings: modelListings }));
 	}
 	return drafts;
 }

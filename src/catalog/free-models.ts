@@ -29,13 +29,13 @@ export function unpricedUpstreams(catalog: Catalog, config: Config): FreeUpstrea
 }
 
 function freeModels(models: readonly Model[], config: Config): FreeUpstream[] {
-	const given = new Map<string, Model[]>();
+	const modelsByUpstream = new Map<string, Model[]>();
 	for (const model of models) {
 		if (model.offline || !isFree(model)) continue;
 		for (const upstream of new Set(model.targets.map((target) => target.upstream)))
-			given.set(upstream, [...(given.get(upstream) ?? []), model]);
+			modelsByUpstream.set(upstream, [...(modelsByUpstream.get(upstream) ?? []), model]);
 	}
-	return [...given].flatMap(([upstream, models]) => {
+	return [...modelsByUpstream].flatMap(([upstream, models]) => {
 		const [first] = models;
 		if (first === undefined) return [];
 		const settings = Object.hasOwn(config.upstreams, upstream) ? config.upstreams[upstream] : undefined;
@@ -46,8 +46,8 @@ function freeModels(models: readonly Model[], config: Config): FreeUpstream[] {
 
 /** Returns true if an entry sets a price, even 0. */
 function hasPrice({ price, speech, transcription, embedding, image }: Partial<ModelEntry>): boolean {
-	const named = [price, speech?.perMillionCharacters, transcription?.perAudioSecond, embedding?.perMillionTokens];
-	return [...named, image?.usd, image?.byResolution, image?.byQuality, image?.upscale].some((each) => each !== undefined);
+	const prices = [price, speech?.perMillionCharacters, transcription?.perAudioSecond, embedding?.perMillionTokens];
+	return [...prices, image?.usd, image?.byResolution, image?.byQuality, image?.upscale].some((each) => each !== undefined);
 }
 
 /** Returns true if a callable model of the type has a free request. */

@@ -12,22 +12,22 @@ const SIDE_STEP = 16;
 
 /** Returns the ratio of a name like `16:9`; null for `auto` and other texts. */
 export function ratioOf(name: string): ImageSize | null {
-	const found = /^(\d{1,3}):(\d{1,3})$/.exec(name);
-	if (found === null) return null;
-	const [width, height] = [Number(found[1]), Number(found[2])];
+	const match = /^(\d{1,3}):(\d{1,3})$/.exec(name);
+	if (match === null) return null;
+	const [width, height] = [Number(match[1]), Number(match[2])];
 	return width > 0 && height > 0 ? { width, height } : null;
 }
 
 /** Returns the name of the ratio that is nearest to a picture's, by the area cut off; null if there is none. */
 export function nearestRatio(names: readonly string[], picture: ImageSize): string | null {
 	let nearest: string | null = null;
-	let least = Number.POSITIVE_INFINITY;
+	let leastDistance = Number.POSITIVE_INFINITY;
 	for (const name of names) {
 		const ratio = ratioOf(name);
 		if (ratio === null) continue;
 		const distance = Math.abs(Math.log((ratio.width / ratio.height) * (picture.height / picture.width)));
-		if (distance >= least) continue;
-		least = distance;
+		if (distance >= leastDistance) continue;
+		leastDistance = distance;
 		nearest = name;
 	}
 	return nearest;

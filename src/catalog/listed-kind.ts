@@ -49,11 +49,11 @@ const EMBEDDING_IDS = [
  * (OpenRouter). null for a kind that no route can call.
  */
 export function listedKind(id: string, item: Readonly<Record<string, unknown>>, info: unknown): ListedKind | null {
-	for (const said of [item.type, item.mode, (info as { mode?: unknown } | undefined)?.mode, item.model_type]) {
-		if (typeof said !== "string") continue;
-		const told = said.toLowerCase();
-		if (OTHER_KINDS.has(told)) return null;
-		const kind = KINDS.get(told);
+	for (const value of [item.type, item.mode, (info as { mode?: unknown } | undefined)?.mode, item.model_type]) {
+		if (typeof value !== "string") continue;
+		const serverKind = value.toLowerCase();
+		if (OTHER_KINDS.has(serverKind)) return null;
+		const kind = KINDS.get(serverKind);
 		if (kind !== undefined) return kind;
 	}
 	const makes = isRecord(item.architecture) ? item.architecture.output_modalities : undefined;

@@ -44,9 +44,9 @@ export function textCapabilities(
 	entry: ModelEntry | undefined,
 	data: TextModelData | undefined,
 	served: ServedFeatures,
-	told: Partial<TextCapabilities> = {},
+	listed: Partial<TextCapabilities> = {},
 ): TextCapabilities {
-	const merged = { ...UNKNOWN_CAPABILITIES, ...told, ...data?.capabilities, ...entry?.capabilities };
+	const merged = { ...UNKNOWN_CAPABILITIES, ...listed, ...data?.capabilities, ...entry?.capabilities };
 	return {
 		...merged,
 		// A model without vision cannot read several images.
@@ -65,11 +65,11 @@ export function textCapabilities(
  */
 export function textPrices(entry: ModelEntry | undefined, data: TextModelData | undefined, multiplier: number): TextPrices {
 	const { cost } = entry ?? {};
-	const sold =
+	const costPrice =
 		cost?.input === undefined || cost.output === undefined
 			? undefined
 			: { input: cost.input * multiplier, output: cost.output * multiplier };
-	const price: NonNullable<ModelEntry["price"]> = entry?.price ?? sold ?? data?.price ?? { input: 0, output: 0 };
+	const price: NonNullable<ModelEntry["price"]> = entry?.price ?? costPrice ?? data?.price ?? { input: 0, output: 0 };
 	const perToken = (usd: number): PicoPrice => picoPerUnit(usd, PRICE_UNIT_TOKENS);
 	const cachePrices = ({ cacheInput, cacheWrite }: { cacheInput?: number; cacheWrite?: number }) => ({
 		...(cacheInput !== undefined && { cacheInput: perToken(cacheInput) }),

@@ -37,11 +37,11 @@ function checkModels({ upstreams, models, limits }: Config, places: SettingPlace
 	for (const [id, entry] of Object.entries(models.entries)) {
 		checkCost(id, entry, places);
 		for (const [index, { upstream, protocol, workflow }] of (entry.upstreams ?? []).entries()) {
-			const at = `models.entries.${id}.upstreams[${index}]`;
+			const path = `models.entries.${id}.upstreams[${index}]`;
 			if (!known.includes(upstream))
-				throw new ConfigError(`${places.of(`${at}.upstream`)}: expected one of ${known.join(", ")}, not ${upstream}`);
+				throw new ConfigError(`${places.of(`${path}.upstream`)}: expected one of ${known.join(", ")}, not ${upstream}`);
 			if (protocol === "comfyui" && workflow === undefined)
-				throw new ConfigError(`${places.of(`${at}.workflow`)}: expected a file with protocol comfyui`);
+				throw new ConfigError(`${places.of(`${path}.workflow`)}: expected a file with protocol comfyui`);
 		}
 		if (entry.tier !== undefined && !tiers.includes(entry.tier))
 			throw new ConfigError(`${places.of(`models.entries.${id}.tier`)}: expected one of ${tiers.join(", ")}`);
@@ -64,10 +64,10 @@ function checkCost(id: string, { type, cost }: ModelEntry, places: SettingPlaces
 		type === undefined
 			? [COST_OF_TEXT, COST_OF_VECTORS, COST_OF_OTHERS]
 			: [type === "text" ? COST_OF_TEXT : type === "embedding" ? COST_OF_VECTORS : COST_OF_OTHERS];
-	const given = Object.keys(cost).sort().join(" and ");
-	if (expected.includes(given)) return;
+	const costMembers = Object.keys(cost).sort().join(" and ");
+	if (expected.includes(costMembers)) return;
 	const words = `${expected.join(", or ")}${type === undefined ? "" : ` for a model of type ${type}`}`;
-	throw new ConfigError(`${places.of(`models.entries.${id}.cost`)}: expected ${words}, not ${given || "nothing"}`);
+	throw new ConfigError(`${places.of(`models.entries.${id}.cost`)}: expected ${words}, not ${costMembers || "nothing"}`);
 }
 
 function checkServer({ server, traces, upstreams }: Config, places: SettingPlaces): void {

@@ -38,18 +38,18 @@ function completed(name: string, upstream: UpstreamInput): UpstreamConfig {
 
 function checkOptions(name: string, provider: ProviderName, { key, url, options = {} }: UpstreamInput): void {
 	const facts = providerDefinition(provider);
-	const known = Object.keys(facts.options);
+	const optionNames = Object.keys(facts.options);
 	for (const option of Object.keys(options)) {
-		if (known.includes(option)) continue;
+		if (optionNames.includes(option)) continue;
 		throw new UpstreamFault(
 			`${name}.options.${option}`,
-			known.length > 0 ? `one of ${known.join(", ")}` : `no options: ${provider} takes none`,
+			optionNames.length > 0 ? `one of ${optionNames.join(", ")}` : `no options: ${provider} takes none`,
 		);
 	}
-	const given = new Set(Object.keys(options));
-	if (key !== undefined) given.add("key");
-	if (url !== undefined) given.add("url");
-	if (facts.needs.some((set) => set.every((need) => given.has(need)))) return;
+	const presentOptions = new Set(Object.keys(options));
+	if (key !== undefined) presentOptions.add("key");
+	if (url !== undefined) presentOptions.add("url");
+	if (facts.needs.some((set) => set.every((need) => presentOptions.has(need)))) return;
 	const sets = facts.needs.map((set) => set.map((need) => (need in facts.options ? `options.${need}` : need)).join(", "));
 	throw new UpstreamFault(name, `${sets.join("; or ")} for the provider ${provider}`);
 }

@@ -45,9 +45,9 @@ const configChecker = checker(ConfigSchema);
  * @throws {ConfigError}
  */
 export function loadConfig(flags: ConfigFlags, env: Environment, cwd = process.cwd()): LoadedConfig {
-	const named = flags.config ?? given(env, "TURNPIKE_CONFIG");
-	const path = resolve(cwd, named ?? DEFAULT_FILE);
-	const text = readFile(path, named !== undefined);
+	const namedFile = flags.config ?? variableOf(env, "TURNPIKE_CONFIG");
+	const path = resolve(cwd, namedFile ?? DEFAULT_FILE);
+	const text = readFile(path, namedFile !== undefined);
 	const inFile = text === null ? null : { path, text };
 	const secretFiles = new Map<string, string>();
 	const onFile = (file: string) => {
@@ -62,7 +62,7 @@ export function loadConfig(flags: ConfigFlags, env: Environment, cwd = process.c
 	checkValues(ConfigSchema as NamedSchema, filled, [], places);
 	const config = complete(filled as ConfigInput, places);
 	checkReferences(config, places);
-	const adminKey = given(env, "TURNPIKE_ADMIN_KEY") ?? null;
+	const adminKey = variableOf(env, "TURNPIKE_ADMIN_KEY") ?? null;
 	if (adminKey !== null && !ADMIN_KEY.test(adminKey))
 		throw new ConfigError("TURNPIKE_ADMIN_KEY: expected 20 to 200 characters of [A-Za-z0-9._~+/=-]");
 	const file = text === null ? null : path;
@@ -151,18 +151,18 @@ function resolved(value: unknown, places: SettingPlaces, at: (string | number)[]
 /**
  * Returns a variable. One that is set to the empty text counts as unset: `VARIABLE= npm start` and variable files write it so.
  */
-function given(env: Environment, name: string): string | undefined {
+function variableOf(env: Environment, name: string): string | undefined {
 	return env[name] === "" ? undefined : env[name];
 }
 
 type Tree = Record<string, unknown>;
 
 function sectionOf(tree: Tree, name: string): Tree {
-	const found = tree[name];
-	if (typeof found === "object" && found !== null) return found as Tree;
-	const made: Tree = {};
-	if (found === undefined || found === null) tree[name] = made;
-	return made;
+	const value = tree[name];
+	if (typeof value === "object" && value !== null) return value as Tree;
+	const created: Tree = {};
+	if (value === undefined || value === null) tree[name] = created;
+	return created;
 }
 
 /** The origin of settings that are not in the file: path -> flag or variable. */
@@ -174,7 +174,7 @@ function applyEnvironment(tree: Tree, flags: ConfigFlags, env: Environment): Sou
 	const sources = new Map<string, string>();
 	const take = (path: string, name: string, flag?: "port" | "host" | "data"): string | undefined => {
 		const typed = flag === undefined ? undefined : flags[flag];
-		const value = typed ?? given(env, name);
+		const value = typed ?? variableOf(env, name);
 		if (value !== undefined) sources.set(path, typed === undefined ? name : `--${flag}`);
 		return value;
 	};

@@ -72,9 +72,9 @@ function offsetOf(document: Document.Parsed, node: ParsedNode | null, path: stri
 			return rest === null ? [] : [{ pair, rest }];
 		});
 		members.sort((a, b) => a.rest.length - b.rest.length);
-		const [meant] = members;
-		if (meant === undefined) return undefined;
-		return offsetOf(document, meant.pair.value, meant.rest) ?? meant.pair.key.range[0];
+		const [longestMatch] = members;
+		if (longestMatch === undefined) return undefined;
+		return offsetOf(document, longestMatch.pair.value, longestMatch.rest) ?? longestMatch.pair.key.range[0];
 	}
 	if (isSeq<ParsedNode>(value)) {
 		const [, index, rest = ""] = /^\[(\d+)\]\.?(.*)$/s.exec(path) ?? [];

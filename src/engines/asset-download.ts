@@ -1,25 +1,25 @@
 import type { AssetStatus, AssetStore, EnsureOptions } from "../assets/index.ts";
 import type { Log } from "../telemetry/log.ts";
 
-/** A failed download is not tried again sooner, however many requests come. */
+/** A failed download is not retried sooner, however many requests come. */
 const FETCH_AGAIN_AFTER_MS = 60_000;
 
 export interface AssetDownloadOptions {
 	readonly assets: AssetStore;
-	/** What an engine needs. */
+	/** The assets of an engine. */
 	readonly names: readonly string[];
-	/** `any`: the names are ways to the same thing, tried in order. */
+	/** `any`: the names are alternatives, tried in order. */
 	readonly need: "all" | "any";
-	/** As callers read it, at the beginning of a sentence: `The embedded model`. */
+	/** The engine's name for callers, at the beginning of a sentence: `The embedded model`. */
 	readonly what: string;
-	/** What `models pull` takes for all of it. */
+	/** The argument of `models pull` that fetches all of it. */
 	readonly pullName: string;
 	readonly log: Log;
 }
 
 const megabytes = (bytes: number): number => Math.round(bytes / 1e6);
 
-/** What an engine needs on the disk: whether it is there, how far it is, and its download in the background. */
+/** The assets of an engine: whether they are present, their progress, and their download in the background. */
 export class AssetDownload {
 	readonly #options: AssetDownloadOptions;
 	readonly #stopped = new AbortController();
@@ -30,7 +30,10 @@ export class AssetDownload {
 		this.#options = options;
 	}
 
-	/** Why the engine cannot work yet, for callers: with the progress, or with what the operator can do. Null: all is there. */
+	/**
+	 * Returns, for callers, why the engine cannot work yet: the progress, or what the operator can do. null: all assets are
+	 * present.
+	 */
 	async missing(): Promise<{ readonly text: string; readonly cause: AssetStatus["error"] } | null> {
 		const { assets, names, need, what, pullName } = this.#options;
 		const states = await Promise.all(names.map((name) => assets.status(name)));
@@ -48,7 +51,7 @@ export class AssetDownload {
 		return { text: `${what} is not downloaded yet: ${progress}`, cause };
 	}
 
-	/** Begins the download where it is needed, without waiting for it. A failure is in `missing` and in the log. */
+	/** Starts the download if it is needed, without waiting for it. A failure appears in `missing` and in the log. */
 	prefetch(onProgress?: EnsureOptions["onProgress"]): void {
 		if (this.#fetching || performance.now() < this.#fetchAgainAt || this.#stopped.signal.aborted) return;
 		const { what, log } = this.#options;
@@ -62,7 +65,7 @@ export class AssetDownload {
 			});
 	}
 
-	/** Ends the download for good. */
+	/** Aborts the download for good. */
 	async stop(): Promise<void> {
 		this.#stopped.abort();
 		await this.#fetching;

@@ -1,6 +1,6 @@
 /**
- * Large bytes of messages between parent and child, through two pipes beside the IPC channel. The channel takes a message
- * whole, and with it one turn of the event loop; a pipe takes slices, each when the one before was read.
+ * Transfers large bytes of messages between parent and child through two pipes beside the IPC channel. The channel reads a
+ * message as a whole, in one turn of the event loop; a pipe transfers slices, each after the one before was read.
  */
 import type { FileSink } from "bun";
 import { nextTurn } from "../wire/in-turns.ts";
@@ -9,19 +9,19 @@ import { nextTurn } from "../wire/in-turns.ts";
 export const INPUT_FD = 0;
 export const OUTPUT_FD = 3;
 
-/** Fewer bytes stay in the message. */
+/** Smaller values stay in the message. */
 const LARGE_BYTES = 262_144;
 const SLICE_BYTES = 262_144;
 /** Bytes that are read in one turn of the event loop. */
 const TURN_BYTES = 524_288;
 
-/** Bytes of a message that come through the pipe: those of a field, or of a field or an element of a field. */
+/** A message's bytes that go through the pipe: a field, or a field or element of a field. */
 export interface PipedBytes {
 	readonly path: readonly string[];
 	readonly length: number;
 }
 
-/** A message without its large bytes, and those in the order in which they go through the pipe. */
+/** A message without its large bytes, and those bytes in the order of the pipe. */
 export interface Unpiped {
 	readonly rest: unknown;
 	readonly piped: readonly PipedBytes[];
@@ -45,7 +45,7 @@ export function takeOutBytes(message: unknown): Unpiped {
 	return { rest, piped, bytes };
 }
 
-/** Writes bytes as fast as they are read. Throws where the reader is gone. */
+/** Writes bytes as fast as they are read. Throws if the reader is gone. */
 export async function writeBytes(bytes: readonly Uint8Array[], sink: FileSink): Promise<void> {
 	for (const whole of bytes)
 		for (let at = 0; at < whole.length; at += SLICE_BYTES) {
@@ -54,13 +54,13 @@ export async function writeBytes(bytes: readonly Uint8Array[], sink: FileSink): 
 		}
 }
 
-/** The end of a pipe that is read. */
+/** The reading end of a pipe. */
 export class BytePipe {
 	readonly #reader;
-	/** Came with the bytes before. */
+	/** Bytes that arrived with the previous ones. */
 	#rest: Uint8Array = new Uint8Array(0);
 	#sinceTurn = 0;
-	/** Settles when the messages before have their bytes. */
+	/** Settles when the previous messages have their bytes. */
 	#before: Promise<void> = Promise.resolve();
 
 	constructor(fd: number) {
@@ -68,8 +68,8 @@ export class BytePipe {
 	}
 
 	/**
-	 * The message as it was before its bytes were taken out. Messages are made whole in the order of the calls. Rejects where
-	 * the writer is gone.
+	 * Returns the message with its bytes restored. Messages are completed in the order of the calls. Rejects if the writer is
+	 * gone.
 	 */
 	putBack(rest: unknown, piped: readonly PipedBytes[]): Promise<unknown> {
 		const whole = this.#before.then(() => this.#whole(rest, piped));
@@ -90,7 +90,7 @@ export class BytePipe {
 		return rest;
 	}
 
-	/** Resolves when nothing more is read. */
+	/** Resolves when the reader has stopped. */
 	close(): Promise<void> {
 		return this.#reader.cancel();
 	}
@@ -107,7 +107,7 @@ export class BytePipe {
 		return whole;
 	}
 
-	/** What has come is given at once, however much it is: others have their turns between. */
+	/** Returns all available bytes at once, however many; other work runs between the calls. */
 	async #next(): Promise<Uint8Array> {
 		if (this.#sinceTurn >= TURN_BYTES) {
 			this.#sinceTurn = 0;

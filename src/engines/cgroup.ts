@@ -1,37 +1,39 @@
 /**
- * Memory limits of child processes by the kernel, where this process may make cgroups: of version 2 with the memory
- * controller delegated to it, or of version 1. Elsewhere nothing happens, and the watch of `process-tree.ts` stands alone.
- *
+ * Limits the memory of child processes by the kernel, if this process may create cgroups: version 2 with the memory controller
+ * delegated to it, or version 1. Elsewhere only the watch of `process-tree.ts` limits memory.
  * Sources: Documentation/admin-guide/cgroup-v2.rst and cgroup-v1/memory.rst of Linux; systemd's CGROUP_DELEGATION.
  */
 import { mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
-/** The watch ends a tree at its limit, with a reason; the kernel ends what grows by so much before the watch looks. */
+/**
+ * The watch kills a tree at its limit, with a reason; the kernel kills one that exceeds the limit by this factor before the
+ * next check.
+ */
 const HEADROOM = 1.25;
 const MOUNT = "/sys/fs/cgroup";
-/** turnpike-PID of the server-number: what a killed server leaves is known by it. */
+/** turnpike-PID-NUMBER, by which groups of a killed server are recognised. */
 const OURS = /^turnpike-(\d+)-\d+$/;
 const REMOVE_EVERY_MS = 100;
 const REMOVE_TRIES = 50;
 
 interface Hierarchy {
 	readonly version: 1 | 2;
-	/** Where groups for children are made. */
+	/** The folder in which children's groups are created. */
 	readonly folder: string;
 }
 
 let found: Hierarchy | null | undefined;
 let made = 0;
 
-/** The version of the cgroups that bound children here; null where only the watch does. */
+/** Returns the cgroup version that limits children on this machine; null if only the watch does. */
 export function cgroupVersion(): 1 | 2 | null {
 	return hierarchy()?.version ?? null;
 }
 
 /**
- * Bounds the memory of a process that has just been started, and of all that it will start. The function that is
- * returned ends what is left of them, and removes the group: for when the process has ended.
+ * Limits the memory of a newly started process and its descendants. The returned function kills the remaining ones and removes
+ * the group; call it when the process has ended.
  */
 export function boundMemory(pid: number, maxBytes: number): () => void {
 	const parent = hierarchy();
@@ -42,7 +44,7 @@ export function boundMemory(pid: number, maxBytes: number): () => void {
 		limit(folder, parent.version, Math.ceil(maxBytes * HEADROOM));
 		writeFileSync(join(folder, "cgroup.procs"), `${pid}`);
 	} catch {
-		// It has ended, or the kernel does not want it so.
+		// The process has ended, or the kernel refuses.
 		remove(folder);
 		return () => {};
 	}
@@ -51,10 +53,10 @@ export function boundMemory(pid: number, maxBytes: number): () => void {
 
 function limit(folder: string, version: 1 | 2, bytes: number): void {
 	writeFileSync(join(folder, version === 2 ? "memory.max" : "memory.limit_in_bytes"), `${bytes}`);
-	// Without swap in the kernel these are not there.
+	// A kernel without swap has no such file.
 	if (version === 2) write(join(folder, "memory.swap.max"), "0");
 	else write(join(folder, "memory.memsw.limit_in_bytes"), `${bytes}`);
-	// What is left of a browser without one of its processes is of no use.
+	// A browser without one of its processes is useless, so the whole group is killed.
 	if (version === 2) write(join(folder, "memory.oom.group"), "1");
 }
 
@@ -71,8 +73,8 @@ function versionOne(): Hierarchy | null {
 }
 
 /**
- * A group has processes or children with controllers, never both. So this process has to be in a group of its own below the
- * one that is delegated, as systemd's Delegate=memory with DelegateSubgroup= makes it.
+ * A group has processes or children with controllers, never both. So this process has to be in its own group below the
+ * delegated one, as systemd's Delegate=memory with DelegateSubgroup= arranges.
  */
 function versionTwo(): Hierarchy | null {
 	const own = ownFolder(MOUNT, /^0::(.*)$/m);
@@ -81,14 +83,14 @@ function versionTwo(): Hierarchy | null {
 	return pidsIn(folder).length === 0 && takesGroups(folder, 2) ? { version: 2, folder } : null;
 }
 
-/** The group that this process is in; null where it does not show. In a container the path may be that outside of it. */
+/** Returns the group of this process; null if it is not visible. In a container the path may be the one outside of it. */
 function ownFolder(mount: string, line: RegExp): string | null {
 	const path = line.exec(read("/proc/self/cgroup"))?.[1];
 	if (path === undefined) return null;
 	return [join(mount, path), mount].find((folder) => pidsIn(folder).includes(process.pid)) ?? null;
 }
 
-/** Tries it out. */
+/** Tests whether groups can be created. */
 function takesGroups(folder: string, version: 1 | 2): boolean {
 	const trial = join(folder, `turnpike-${process.pid}-${++made}`);
 	try {
@@ -103,7 +105,7 @@ function takesGroups(folder: string, version: 1 | 2): boolean {
 	}
 }
 
-/** Groups of servers that were killed, with what still runs in them. */
+/** Removes groups of killed servers, and kills the processes in them. */
 function removeLeft(folder: string): void {
 	for (const name of list(folder)) {
 		const pid = Number(OURS.exec(name)?.[1] ?? 0);
@@ -111,11 +113,11 @@ function removeLeft(folder: string): void {
 	}
 }
 
-/** Processes go a moment after they were ended. */
+/** Killed processes disappear a moment later. */
 function removeSoon(folder: string, tries: number): void {
 	if (remove(folder) || tries === 0) return;
 	const pids = pidsIn(folder);
-	// 0 stands for a process of another container: then it is the group of a server there.
+	// 0 means a process of another container: the group belongs to a server there.
 	if (pids.includes(0)) return;
 	for (const pid of pids) if (pid !== process.pid) end(pid);
 	setTimeout(() => removeSoon(folder, tries - 1), REMOVE_EVERY_MS).unref();
@@ -134,7 +136,7 @@ function end(pid: number): void {
 	try {
 		process.kill(pid, "SIGKILL");
 	} catch {
-		// It has ended.
+		// The process has ended.
 	}
 }
 
@@ -171,6 +173,6 @@ function write(path: string, text: string): void {
 	try {
 		writeFileSync(path, text);
 	} catch {
-		// It is a wish.
+		// The setting is optional.
 	}
 }

@@ -1,8 +1,8 @@
 import type { PipedBytes } from "./byte-pipe.ts";
 
 /**
- * What parent and child say to each other over the IPC channel. Work is the business of each engine; its large bytes follow
- * through a pipe.
+ * The messages between parent and child over the IPC channel. Each engine defines its own work; large bytes follow through a
+ * pipe.
  */
 export type ToChild =
 	| { readonly type: "init"; readonly init: unknown }

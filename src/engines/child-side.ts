@@ -1,24 +1,24 @@
-/** The child's half of an engine process. Import it from a child's entry file only. */
+/** The child's half of an engine process. Import it only from a child's entry file. */
 import type { FileSink } from "bun";
 import { BytePipe, INPUT_FD, OUTPUT_FD, takeOutBytes, writeBytes } from "./byte-pipe.ts";
 import type { FromChild, ToChild } from "./child-messages.ts";
 
 export interface ChildEngine {
-	/** Loads what the engine needs; its result goes to the parent as the sign that work may come. */
+	/** Loads the engine; the result tells the parent that work may come. */
 	start(init: unknown): Promise<unknown>;
-	/** Answers one piece of work; absent where work comes by other ways. */
+	/** Does one piece of work; absent if work comes another way. */
 	work?(work: unknown): Promise<unknown>;
 	/** True keeps the process from being stopped as idle. */
 	busy?(): boolean;
 }
 
-/** At once and without clean-up: native threads may be in the middle of something that a normal exit waits for. */
+/** Exits at once and without clean-up: a normal exit would wait for native threads. */
 export function endNow(): never {
 	if (process.platform !== "win32") process.kill(process.pid, "SIGKILL");
 	process.exit(1);
 }
 
-/** Serves the parent until it says stop or is gone, however it went. */
+/** Serves the parent until it sends stop or ends in any way. */
 export function serveParent(engine: ChildEngine): void {
 	if (!process.send) {
 		console.error("This program is started by the server");
@@ -40,7 +40,7 @@ export function serveParent(engine: ChildEngine): void {
 				return writeBytes(bytes, output);
 			});
 	};
-	// A signal to the whole group is the parent's to answer: it drains first and then stops its children.
+	// The parent handles a signal to the whole group: it drains first and then stops its children.
 	process.on("SIGINT", () => {});
 	process.on("SIGTERM", () => {});
 	process.on("disconnect", endNow);

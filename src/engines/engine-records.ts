@@ -1,13 +1,13 @@
-/** The child processes of this process by engine, for who watches the server: what runs, and how often it had to start again. */
+/** The child processes of this process by engine, for monitoring: which run, and how often they restarted. */
 import type { EngineState } from "./engine-state.ts";
 
-/** One child process, or its place while none runs. */
+/** One child process, or its slot while none runs. */
 export interface ListedProcess {
 	readonly state: EngineState;
 	rssBytes(): Promise<number | null>;
 }
 
-/** What waits for a process of an engine. */
+/** The work that waits for a process of an engine. */
 export interface ListedQueue {
 	readonly waiting: number;
 	readonly working: number;
@@ -17,15 +17,15 @@ export interface EngineRecord {
 	readonly processes: Set<ListedProcess>;
 	readonly queues: Set<ListedQueue>;
 	starts: number;
-	/** Ends that nobody wanted. */
+	/** Unexpected ends. */
 	crashes: number;
-	/** Ended by us: too slow, too large, silent, or its caller left. */
+	/** Processes that we killed: too slow, too large, unresponsive, or their caller left. */
 	kills: number;
 }
 
 const records = new Map<string, EngineRecord>();
 
-/** The record of an engine by its name in the log; engines are few and named in the code. */
+/** Returns the record of an engine by its name in the log; engines are few and named in the code. */
 export function engineRecord(name: string): EngineRecord {
 	let record = records.get(name);
 	if (record === undefined) {
@@ -46,7 +46,7 @@ export interface EngineCounts {
 	readonly kills: number;
 }
 
-/** All engines that were put together in this process, as they are now. */
+/** Returns the current counts of all engines in this process. */
 export function engineCounts(): Promise<EngineCounts[]> {
 	return Promise.all(
 		[...records].map(async ([engine, { processes, queues, starts, crashes, kills }]) => {

@@ -6,57 +6,57 @@ import { engineRecord } from "./engine-records.ts";
 import { EngineProcess } from "./process.ts";
 
 export interface JobPoolOptions<Done> {
-	/** For the log. */
+	/** The name in the log. */
 	readonly name: string;
 	readonly log: Log;
-	/** The child's entry file. It gets a job's fields with an `id`, and answers with an object of the same `id`. */
+	/** The child's entry file. It receives a job's fields with an `id`, and answers with an object of the same `id`. */
 	readonly entry: string;
-	/** For the child alone. Never secrets. */
+	/** Variables for the child only, never secrets. */
 	readonly env?: Readonly<Record<string, string>>;
-	/** The child's first message; made anew for each start. */
+	/** Returns the child's first message, new for each start. */
 	init(): Promise<unknown>;
-	/** Reads a child's answer; throws where it is not as expected. */
+	/** Parses a child's answer; throws if it is malformed. */
 	parse(done: unknown): Done & { readonly id: number };
-	/** Jobs that are done at once, each in a process of its own. */
+	/** The number of concurrent jobs, each in its own process. */
 	readonly processes: number;
-	/** True: while all processes are busy, one more takes a job of a tenant that has none under way. */
+	/** True: while all processes are busy, one more takes a job of a tenant without a running one. */
 	readonly reserve: boolean;
 	/** Processor time of one job (`WorkMeter`). */
 	readonly limitMs: number;
-	/** Resident memory of a process and of all that it starts. */
+	/** Resident memory of a process and its descendants. */
 	readonly maxMemoryMb: number;
-	/** Jobs that may wait for their turn, of which each tenant has a share; with none, each must find a free process. */
+	/** The number of waiting jobs, of which each tenant has a share; with 0, each job needs a free process. */
 	readonly maxWaiting: number;
 	readonly idleStopMs: number;
-	/** True for an answer that says what is wrong with the job. Default: none does. */
+	/** Returns true for an answer that says that the job is invalid. Default: no answer does. */
 	isRefusal?(done: Done): boolean;
-	/** Processor time of a tenant's jobs that gave nothing, past which it waits: nobody pays for them. Default: 60 s. */
+	/** Processor time of a tenant's unpaid jobs after which it has to wait. Default: 60 s. */
 	readonly maxWastedMs?: number;
-	/** What a job is refused with that is at fault itself; `overflow` where too much waits. */
+	/** Errors for a job that is itself at fault; `overflow` if too many wait. */
 	readonly faults: {
 		tooSlow(limitMs: number): Error;
 		tooHungry(): Error;
-		/** Its process ended in the middle of it. */
+		/** The process ended during the job. */
 		ended(): Error;
 		overflow(): Error;
 	};
 }
 
 const MAX_WASTED_MS = 60_000;
-/** A process that holds more than this share of its memory after a job is started anew. */
+/** A process that holds more than this share of its memory limit after a job is restarted. */
 const WORN_SHARE = 0.5;
 const START_LIMIT_MS = 30_000;
 
 /**
- * Does jobs in a few child processes, one job at a time in each; the others wait in a queue that tenants share. A job that
- * works too long or takes too much memory ends its process and nothing else.
+ * Runs jobs in a few child processes, one job at a time in each; the others wait in a queue that tenants share. A job that
+ * works too long or uses too much memory ends only its process.
  */
 export class JobPool<Done> {
 	readonly #options: JobPoolOptions<Done>;
 	readonly #gate: FairQueue;
 	readonly #workers: JobWorker<Done>[] = [];
 	readonly #free: JobWorker<Done>[] = [];
-	/** By jobs that gave nothing. */
+	/** Processor time of unpaid jobs. */
 	readonly #wasted = new RecentUse(() => performance.now());
 	#closed = false;
 
@@ -67,20 +67,21 @@ export class JobPool<Done> {
 		engineRecord(options.name).queues.add(this);
 	}
 
-	/** Jobs that wait for their turn. */
+	/** Returns the number of waiting jobs. */
 	get waiting(): number {
 		return this.#gate.waiting;
 	}
 
-	/** Jobs that are done now. */
+	/** Returns the number of running jobs. */
 	get working(): number {
 		return this.#gate.running;
 	}
 
 	/**
-	 * @param work plain fields and bytes; the bytes are let go of when this settles
-	 * @throws one of `faults`; ApiError SERVICE_UNAVAILABLE where the process does not start or the pool is stopped, REQUEST_TIMEOUT where it stands still; what
-	 * the requester's signal aborts with
+	 * Runs a job.
+	 * @param work plain fields and bytes; the bytes are released when this settles
+	 * @throws one of `faults`; ApiError SERVICE_UNAVAILABLE if the process does not start or the pool is stopped, REQUEST_TIMEOUT
+	 * if it stalls; the reason of the requester's signal
 	 */
 	async run(work: object, requester: Requester): Promise<Done> {
 		if (this.#closed) throw stopped();
@@ -88,12 +89,12 @@ export class JobPool<Done> {
 		return this.#gate.run(requester, () => this.#work(work, requester));
 	}
 
-	/** Processes that run now. */
+	/** Returns the ids of the running processes. */
 	pids(): number[] {
 		return this.#workers.flatMap((worker) => worker.pid ?? []);
 	}
 
-	/** Ends all processes for good; what waits is refused. */
+	/** Ends all processes for good; waiting jobs are refused. */
 	async stop(): Promise<void> {
 		this.#closed = true;
 		engineRecord(this.#options.name).queues.delete(this);
@@ -101,7 +102,7 @@ export class JobPool<Done> {
 		await Promise.all(this.#workers.map((worker) => worker.stop()));
 	}
 
-	/** Who left, or sent what could not be read, has paid nothing: so much of it is free, and no more. */
+	/** Refuses a tenant with too much unpaid work: callers who left, or sent unreadable data, have paid nothing. */
 	#refuseWaster(tenant: string): void {
 		const waitMs = this.#wasted.waitMs(tenant, this.#options.maxWastedMs ?? MAX_WASTED_MS);
 		if (waitMs === 0) return;
@@ -130,7 +131,7 @@ export class JobPool<Done> {
 		}
 	}
 
-	/** Once all processes are busy the reserve is started, so that whoever needs it does not wait for its start. */
+	/** Starts the reserve once all processes are busy, so that the tenant that needs it does not wait for its start. */
 	#startReserve(): void {
 		const { processes, reserve } = this.#options;
 		if (!reserve || this.#closed || this.#gate.running < processes || this.#workers.length > processes) return;
@@ -146,7 +147,7 @@ export class JobPool<Done> {
 	}
 }
 
-/** Nothing is known against the job: the machine had no time for it, or the process waits for what does not come. */
+/** The job is not at fault: the machine had no time for it, or the process waits forever. */
 function stalled(): ApiError {
 	return new ApiError("REQUEST_TIMEOUT", {
 		message: "This server had no processor time for the work; try again later",
@@ -158,7 +159,7 @@ function stopped(): ApiError {
 	return new ApiError("SERVICE_UNAVAILABLE", { retryAfterSeconds: 2 });
 }
 
-/** One process and the job that it does. */
+/** One process and its current job. */
 class JobWorker<Done> {
 	/** Processor time of the last job. */
 	lastCpuMs = 0;
@@ -180,12 +181,15 @@ class JobWorker<Done> {
 		return this.#process.close();
 	}
 
-	/** Starts the process ahead of its first job. Where it does not start, that job is told why. */
+	/** Starts the process before its first job. If it fails to start, that job gets the reason. */
 	warm(): void {
 		this.#process.start().catch(() => {});
 	}
 
-	/** @throws EngineError, one of `faults` */
+	/**
+	 * Runs a job.
+	 * @throws {EngineError} or one of `faults`
+	 */
 	async run(work: object, signal: AbortSignal): Promise<Done> {
 		const { limitMs, maxMemoryMb, faults } = this.#options;
 		await this.#process.start();
@@ -212,7 +216,7 @@ class JobWorker<Done> {
 		signal.addEventListener("abort", leave, { once: true });
 		try {
 			const isSent = await this.#process.sendLarge({ ...work, id });
-			// Where we ended it ourselves, the job has its fault already.
+			// If we killed the process, the job already has its error.
 			if (!isSent) reject(new EngineError("exited", `The ${this.#options.name} engine ended`));
 			const done = await promise;
 			noteCpu();
@@ -225,7 +229,7 @@ class JobWorker<Done> {
 		}
 	}
 
-	/** A process that a large job has grown gives its memory back. */
+	/** Restarts a process that a large job has grown, to release its memory. */
 	async #rest(): Promise<void> {
 		const rss = await this.#process.rssBytes();
 		if (rss !== null && rss > this.#options.maxMemoryMb * 2 ** 20 * WORN_SHARE) await this.#process.kill("it holds much memory");
@@ -243,7 +247,7 @@ class JobWorker<Done> {
 			onExit: () => this.#onExit(),
 			log,
 			startLimitMs: START_LIMIT_MS,
-			// The watch over each job comes first: it says to the caller why.
+			// The watch over each job acts first, and gives the caller a reason.
 			maxMemoryMb: maxMemoryMb * 2,
 			idleStopMs,
 			unresponsiveMs: limitMs * 2,
@@ -255,7 +259,7 @@ class JobWorker<Done> {
 		if (this.#open?.id === parsed.id) this.#open.resolve(parsed);
 	}
 
-	/** It ended in the middle of a job: that job's fault. The next job gets a process without a bad name. */
+	/** The process ended during a job, which is that job's fault, so the next start is not delayed. */
 	#onExit(): void {
 		if (this.#open === null) return;
 		this.#open.reject(this.#options.faults.ended());

@@ -5,8 +5,8 @@ const MAX_LINES_PER_WINDOW = 50;
 const WINDOW_MS = 10_000;
 
 /**
- * Reads a child's output to its end, whatever it writes, and logs it by lines: long lines are cut, floods are
- * counted. A pipe that nobody reads would grow in this process without limit.
+ * Reads a child's output to its end and logs it by lines; long lines are truncated, floods are counted. An unread pipe would
+ * grow in this process without limit.
  */
 export async function drainToLog(output: ReadableStream<Uint8Array>, log: Log, fields: object): Promise<void> {
 	const decoder = new TextDecoder();

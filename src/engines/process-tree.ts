@@ -2,11 +2,11 @@ import type { ChildProcess } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { watchWork } from "./work-meter.ts";
 
-/** What a process and all that it started use of the machine, as the kernel counts it. */
+/** The resources that a process and its descendants use, as counted by the kernel. */
 export interface TreeUsage {
-	/** Resident memory, in bytes. Of the started ones pages of files do not count: they are shared, and can be dropped. */
+	/** Resident memory, in bytes. File pages of the descendants do not count: they are shared, and can be dropped. */
 	readonly residentBytes: number;
-	/** Processor time so far, with that of processes which have ended, in steps of 10 ms. It never falls. */
+	/** Processor time so far, including ended processes, in steps of 10 ms. It never falls. */
 	readonly cpuMs: number;
 }
 
@@ -18,7 +18,7 @@ const WATCH_EVERY_MS = 100;
 /** USER_HZ is 100 on every architecture that Bun runs on (proc(5), times(2)). */
 const MS_PER_TICK = 10;
 
-/** Null where there is no /proc, or the process has ended. */
+/** Returns the usage; null if there is no /proc, or the process has ended. */
 export function treeUsage(pid: number): TreeUsage | null {
 	const members = treeOf(pid);
 	if (members.length === 0) return null;
@@ -28,7 +28,7 @@ export function treeUsage(pid: number): TreeUsage | null {
 
 export const treeResidentBytes = (pid: number): number | null => treeUsage(pid)?.residentBytes ?? null;
 
-/** Ends a program that works longer than `workMs`, or stands still, until the function that is returned is called. */
+/** Kills a program that works longer than `workMs`, or stalls, until the returned function is called. */
 export function killAtLimit(child: ChildProcess, workMs: number): () => void {
 	const { pid } = child;
 	if (pid === undefined) return () => {};
@@ -39,19 +39,19 @@ export function killAtLimit(child: ChildProcess, workMs: number): () => void {
 	);
 }
 
-/** Ends a process with its group, where it leads one, and all that it started. Does nothing where it has ended. */
+/** Kills a process with its group, if it leads one, and all descendants. Does nothing if it has ended. */
 export function endTree(pid: number): void {
 	const members = treeOf(pid);
 	for (const target of [pid, -pid, ...members.map((member) => member.pid)]) {
 		try {
 			process.kill(target, "SIGKILL");
 		} catch {
-			// It has ended, or leads no group.
+			// The process has ended, or leads no group.
 		}
 	}
 }
 
-/** Calls `onOver` once when the tree of a process has more than `maxBytes`; the function that is returned ends the watch. */
+/** Calls `onOver` once when a process tree has more than `maxBytes`; the returned function ends the watch. */
 export function limitTree(pid: number, maxBytes: number, onOver: () => void): () => void {
 	const timer = setInterval(() => {
 		if ((treeResidentBytes(pid) ?? 0) <= maxBytes) return;
@@ -61,7 +61,7 @@ export function limitTree(pid: number, maxBytes: number, onOver: () => void): ()
 	return () => clearInterval(timer);
 }
 
-/** The process first, then what it started, generation by generation. Empty where it has ended. */
+/** Returns the process, then its descendants by generation. Empty if it has ended. */
 function treeOf(root: number): TreeMember[] {
 	const members: TreeMember[] = [];
 	const seen = new Set<number>();
@@ -73,7 +73,7 @@ function treeOf(root: number): TreeMember[] {
 		const fields = pid === root ? ["VmRSS"] : ["RssAnon", "RssShmem"];
 		const residentBytes = fields.reduce((sum, field) => sum + kilobytes(status, field) * 1_024, 0);
 		members.push({ pid, residentBytes, cpuMs: cpuMs(pid) });
-		// Each thread has a list of what it started.
+		// Each thread has its own list of children.
 		for (const thread of threadsOf(pid))
 			pids.push(...read(`/proc/${pid}/task/${thread}/children`).split(" ").filter(Boolean).map(Number));
 	}
@@ -84,7 +84,10 @@ function kilobytes(status: string, field: string): number {
 	return Number(new RegExp(`^${field}:\\s+(\\d+) kB$`, "m").exec(status)?.[1] ?? 0);
 }
 
-/** Its own time and that of its children which have ended: utime, stime, cutime, cstime. The command's name may hold spaces. */
+/**
+ * Returns the process's own time and that of its ended children: utime, stime, cutime, cstime. The command's name may contain
+ * spaces.
+ */
 function cpuMs(pid: number): number {
 	const stat = read(`/proc/${pid}/stat`);
 	const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
@@ -99,7 +102,7 @@ function threadsOf(pid: number): string[] {
 	}
 }
 
-/** "" where the process has ended. */
+/** Returns "" if the process has ended. */
 function read(path: string): string {
 	try {
 		return readFileSync(path, "utf8");

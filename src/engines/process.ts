@@ -13,39 +13,39 @@ import { endTree, treeUsage } from "./process-tree.ts";
 import { type Excess, type WorkLimits, WorkMeter, type WorkUsage, watchWork } from "./work-meter.ts";
 
 export interface EngineProcessOptions<Ready> {
-	/** For the log. */
+	/** The name in the log. */
 	readonly name: string;
 	/** The child's entry file. */
 	readonly entry: string;
-	/** The child's first message; made anew for each start. Secrets go this way, never by argument or environment. */
+	/** Returns the child's first message, new for each start. Secrets are sent this way, never by argument or environment. */
 	init(): Promise<unknown>;
-	/** Reads the child's sign that it is ready; throws where it is not as expected. */
+	/** Parses the child's ready message; throws if it is malformed. */
 	parseReady(ready: unknown): Ready;
-	/** An answer to `send`. */
+	/** Receives an answer to `send`. */
 	onDone?(done: unknown): void;
-	/** For the child alone, beside what a program needs to run. Never secrets. */
+	/** Variables for the child only, besides those that any program needs. Never secrets. */
 	readonly env?: Readonly<Record<string, string>>;
-	/** Called after each end of the process, wanted or not. */
+	/** Called after each end of the process, intended or not. */
 	onExit?(): void;
 	readonly log: Log;
-	/** Work until it is ready, in processor time (`WorkMeter`). */
+	/** The limit for a start, in processor time (`WorkMeter`). */
 	readonly startLimitMs?: number;
-	/** Resident memory of the child and of all that it starts, in MB, past which they are killed. */
+	/** Resident memory of the child and its descendants, in MB, above which they are killed. */
 	readonly maxMemoryMb: number;
-	/** Without use for this long the child is stopped; null: never. */
+	/** The child is stopped after this time without use; null: never. */
 	readonly idleStopMs: number | null;
-	/** A child that works for this long without a sign of its event loop is killed, in processor time (`WorkMeter`). */
+	/** A child that works this long while its event loop does not respond is killed. Processor time (`WorkMeter`). */
 	readonly unresponsiveMs?: number;
-	/** How often memory, life and idleness are looked at. */
+	/** The interval of the checks of memory, response and idleness. */
 	readonly watchEveryMs?: number;
-	/** Wait before the second start after a crash (the first is at once); doubles up to a minute. */
+	/** The wait before the second start after a crash (the first is at once); doubles up to a minute. */
 	readonly firstBackoffMs?: number;
 }
 
 const MAX_BACKOFF_MS = 60_000;
-/** A child that lived this long is taken as sound: its crash counts as the first. */
+/** If a child lived this long, its crash counts as the first. */
 const SOUND_AFTER_MS = 60_000;
-/** A caller waits this long for a start that is put off, and is refused beyond it. */
+/** A caller waits this long for a delayed start, and is refused if it takes longer. */
 const PATIENCE_MS = 2_000;
 const STOP_PATIENCE_MS = 2_000;
 
@@ -63,30 +63,30 @@ const PASSED_ON = [
 	"LD_LIBRARY_PATH",
 ];
 
-/** The environment of a child: what a program needs to run, none of our settings or secrets. */
+/** Returns the environment of a child: what a program needs to run, none of our settings or secrets. */
 export function childEnvironment(): Record<string, string> {
 	return Object.fromEntries(PASSED_ON.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])));
 }
 
 interface Running {
 	readonly child: Subprocess<"pipe", "pipe", "pipe">;
-	/** Its end of the pipe from the child, which is ours to close. */
+	/** The reading end of the child's pipe, which this process has to close. */
 	readonly outputFd: number;
-	/** Made when the first large bytes come. */
+	/** Created when the first large bytes come. */
 	output: BytePipe | null;
 	readonly startedAt: number;
 	readonly exited: Promise<void>;
-	/** Since a sign of life was asked for; null where it has come. */
+	/** Work since the last ping; null if it was answered. */
 	silence: WorkMeter | null;
 	reportedRssBytes: number;
-	/** Set before we end it ourselves: such an end is no crash. */
+	/** Set before we end it, so that the end does not count as a crash. */
 	wanted: boolean;
 	settleReady: { resolve(ready: unknown): void; reject(fault: EngineError): void };
 }
 
 /**
- * One engine in one child process: started at first use, restarted with growing waits, ended when it takes too
- * much memory, gives no sign of life or is idle. Its end never ends this process.
+ * One engine in one child process: it starts at first use, restarts with growing waits, and is stopped if it uses too much
+ * memory, does not respond or is idle. Its end never ends this process.
  */
 export class EngineProcess<Ready> {
 	readonly #options: EngineProcessOptions<Ready>;
@@ -118,17 +118,19 @@ export class EngineProcess<Ready> {
 		return this.#running?.child.pid ?? null;
 	}
 
-	/** Processor time of the child and of all that it started so far; null where none runs, or the system does not tell it. */
+	/**
+	 * Returns the processor time of the child and its descendants so far; null if none runs, or the system does not report it.
+	 */
 	get cpuMs(): number | null {
 		return this.#usage()?.cpuMs ?? null;
 	}
 
-	/** Resident memory of the child and of all that it started, in bytes; null where none runs. */
+	/** Returns the resident memory of the child and its descendants, in bytes; null if none runs. */
 	async rssBytes(): Promise<number | null> {
 		return this.#usage()?.residentBytes ?? null;
 	}
 
-	/** Watches a piece of work of the child: see `watchWork`. The function that is returned ends the watch. */
+	/** Watches a piece of the child's work: see `watchWork`. The returned function ends the watch. */
 	watchWork(limits: WorkLimits, onExcess: (excess: Excess) => void): () => void {
 		return watchWork(() => this.#usage(), limits, onExcess);
 	}
@@ -139,8 +141,8 @@ export class EngineProcess<Ready> {
 	}
 
 	/**
-	 * Starts the child where none runs. Callers share one start.
-	 * @throws EngineError
+	 * Starts the child if none runs. Callers share one start.
+	 * @throws {EngineError}
 	 */
 	async start(): Promise<Ready> {
 		this.#lastUseAt = performance.now();
@@ -152,13 +154,13 @@ export class EngineProcess<Ready> {
 		return this.#starting;
 	}
 
-	/** Gives a piece of work to a child that is ready; false where there is none. */
+	/** Sends work to a ready child; returns false if there is none. */
 	send(work: unknown): boolean {
 		this.#lastUseAt = performance.now();
 		return this.#ready !== null && this.#tell({ type: "work", work, piped: [] });
 	}
 
-	/** The same for work with large bytes; settles when the child has taken them, or has ended. One at a time. */
+	/** Sends work with large bytes; settles when the child has read them, or has ended. One at a time. */
 	async sendLarge(work: unknown): Promise<boolean> {
 		const running = this.#running;
 		if (running === null) return false;
@@ -171,12 +173,12 @@ export class EngineProcess<Ready> {
 				() => false,
 			));
 		this.#lastUseAt = performance.now();
-		// A pipe breaks a moment before the exit is seen.
+		// A pipe breaks a moment before the exit is reported.
 		if (!isSent) await running.exited;
 		return isSent;
 	}
 
-	/** Ends the child at once. The next start is not put off. */
+	/** Kills the child at once. The next start is not delayed. */
 	async kill(reason: string): Promise<void> {
 		const running = this.#running;
 		if (!running) return;
@@ -195,7 +197,7 @@ export class EngineProcess<Ready> {
 		this.forget();
 	}
 
-	/** Takes it off the list of what runs here: another one has its place. */
+	/** Removes it from the list of running processes, because another has replaced it. */
 	forget(): void {
 		this.#record.processes.delete(this);
 	}
@@ -204,7 +206,7 @@ export class EngineProcess<Ready> {
 		const running = this.#running;
 		if (!running) return;
 		running.wanted = true;
-		// Who calls `start` from now on gets a new child, not the address of this one.
+		// Later callers of `start` get a new child, not this one's address.
 		this.#ready = null;
 		if (!this.#tell({ type: "stop" })) endTree(running.child.pid);
 		const late = setTimeout(() => endTree(running.child.pid), STOP_PATIENCE_MS);
@@ -221,7 +223,7 @@ export class EngineProcess<Ready> {
 				Math.ceil(waitMs / 1000),
 			);
 		if (waitMs > 0) await sleep(waitMs);
-		// A child that was told to go may still be on its way out.
+		// A child that was stopped may not have exited yet.
 		await this.#running?.exited;
 		const init = await this.#options.init();
 		if (this.#closed) throw new EngineError("stopped", `The ${this.#options.name} engine is shut down`);
@@ -295,7 +297,7 @@ export class EngineProcess<Ready> {
 			this.#running?.child.send(message);
 			return this.#running !== null;
 		} catch {
-			// The channel closes a moment before the exit is seen.
+			// The channel closes a moment before the exit is reported.
 			return false;
 		}
 	}
@@ -312,7 +314,7 @@ export class EngineProcess<Ready> {
 		}
 	}
 
-	/** An answer whose large bytes come through the pipe. Where they do not come whole, the child has ended. */
+	/** Reads an answer whose large bytes come through the pipe. If they are incomplete, the child has ended. */
 	#readPiped(running: Running, rest: unknown, piped: readonly PipedBytes[]): void {
 		running.output ??= new BytePipe(running.outputFd);
 		running.output
@@ -325,7 +327,7 @@ export class EngineProcess<Ready> {
 		const { name, firstBackoffMs = 1_000 } = this.#options;
 		clearInterval(this.#watch);
 		const closing = running.output?.close() ?? Promise.resolve();
-		// What is wrong with the pipe was told by who read it.
+		// The reader has already reported an error of the pipe.
 		void closing.catch(() => {}).then(() => closeSync(running.outputFd));
 		this.#running = null;
 		this.#ready = null;
@@ -344,7 +346,7 @@ export class EngineProcess<Ready> {
 		this.#options.onExit?.();
 	}
 
-	/** Memory, life, idleness. */
+	/** Checks memory, response and idleness. */
 	async #look(running: Running): Promise<void> {
 		const { name, maxMemoryMb, idleStopMs, unresponsiveMs = 30_000 } = this.#options;
 		if (this.#running !== running || running.wanted) return;
@@ -357,7 +359,7 @@ export class EngineProcess<Ready> {
 			endTree(running.child.pid);
 			return;
 		}
-		// A child that still loads is watched by its start limit.
+		// The start limit covers a child that is still loading.
 		if (!this.#ready) return;
 		const now = performance.now();
 		const excess = running.silence?.look(now, cpuMs) ?? null;

@@ -1,30 +1,30 @@
-/** Why a piece of work is ended: it worked too long, stands still, or takes too much memory. */
+/** Why work is ended: it worked too long, stalled, or used too much memory. */
 export type Excess = "work" | "stall" | "memory";
 
-/** What a process uses now, with all that it started. */
+/** The current usage of a process and its descendants. */
 export interface WorkUsage {
 	readonly residentBytes: number;
-	/** Processor time so far; null where the system does not tell it. */
+	/** Processor time so far; null if the system does not report it. */
 	readonly cpuMs: number | null;
 }
 
 export interface WorkLimits {
-	/** Processor time. Where the system does not tell it, time on the wall. */
+	/** Processor time; wall time if the system does not report it. */
 	readonly workMs: number;
-	/** Resident memory of the process and of all that it started. */
+	/** Resident memory of the process and its descendants. */
 	readonly maxBytes?: number;
 }
 
-/** A process that gets a smaller share of a core than this waits for something that does not come. */
+/** A process with a smaller share of a core waits for something that does not come. */
 const STALLED_SHARE = 0.02;
-/** A pause of the system itself, or of this process, lasts longer than a look: it says nothing about the process. */
+/** A longer interval is a pause of the system or of this process, and says nothing about the watched process. */
 const LONGEST_LOOK_MS = 1_000;
 const SHORTEST_STALL_MS = 10_000;
 const LOOK_EVERY_MS = 100;
 
 /**
- * Measures work in processor time, so that a slow or busy machine takes longer, and ends nothing that goes on. A process
- * stalls where it had next to no processor time for as long as its limit, or 10 s if that is more: so the limit on the wall
+ * Measures work in processor time, so that a slow or busy machine takes longer, and nothing that makes progress is ended. A
+ * process stalls if it has had next to no processor time for as long as its limit, or 10 s if that is more. So the wall limit
  * is at most 50 times that of the work.
  */
 export class WorkMeter {
@@ -36,7 +36,7 @@ export class WorkMeter {
 	#windowMs = 0;
 	#windowCpuMs: number;
 
-	/** @param cpuMs processor time so far; null where the system does not tell it */
+	/** @param cpuMs processor time so far; null if the system does not report it */
 	constructor(limitMs: number, nowMs: number, cpuMs: number | null) {
 		this.#limitMs = limitMs;
 		this.#stallMs = Math.max(limitMs, SHORTEST_STALL_MS);
@@ -46,7 +46,10 @@ export class WorkMeter {
 		this.#windowCpuMs = cpuMs ?? 0;
 	}
 
-	/** @returns null while the work is within its limit */
+	/**
+	 * Updates the meter.
+	 * @returns null while the work is within its limit
+	 */
 	look(nowMs: number, cpuMs: number | null): Exclude<Excess, "memory"> | null {
 		if (cpuMs === null || this.#firstCpuMs === null) return nowMs - this.#firstMs > this.#limitMs ? "work" : null;
 		if (cpuMs - this.#firstCpuMs > this.#limitMs) return "work";
@@ -60,15 +63,15 @@ export class WorkMeter {
 	}
 }
 
-/** Processor time of this process so far. */
+/** Returns the processor time of this process so far. */
 export function ownCpuMs(): number {
 	const { user, system } = process.cpuUsage();
 	return (user + system) / 1_000;
 }
 
 /**
- * Looks at a process until the function that is returned is called, and calls `onExcess` once where it passes a limit.
- * @param usage null where none runs
+ * Watches a process until the returned function is called, and calls `onExcess` once if it exceeds a limit.
+ * @param usage null if none runs
  */
 export function watchWork(
 	usage: () => WorkUsage | null,

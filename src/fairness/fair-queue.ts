@@ -161,8 +161,8 @@ export class FairQueue {
 	#end(tenant: string): void {
 		const party = partyOf(tenant);
 		this.#running--;
-		const left = (this.#underWay.get(party) ?? 0) - 1;
-		if (left > 0) this.#underWay.set(party, left);
+		const remaining = (this.#underWay.get(party) ?? 0) - 1;
+		if (remaining > 0) this.#underWay.set(party, remaining);
 		else this.#underWay.delete(party);
 		this.#letNextIn();
 	}
@@ -184,18 +184,18 @@ export class FairQueue {
 	}
 
 	#nextParty(): string | undefined {
-		let chosen: string | undefined;
-		let least = Number.POSITIVE_INFINITY;
+		let nextParty: string | undefined;
+		let leastLoad = Number.POSITIVE_INFINITY;
 		for (const party of this.#waiting.keys()) {
 			const underWay = this.#underWay.get(party) ?? 0;
 			// Recent use counts as less than one piece of work, however large it is.
-			const used = 1 - 1 / (1 + Math.floor(this.#use.of(party) / USE_STEP_MS));
-			if (underWay + used >= least) continue;
-			chosen = party;
-			least = underWay + used;
-			if (least === 0) break;
+			const recentUse = 1 - 1 / (1 + Math.floor(this.#use.of(party) / USE_STEP_MS));
+			if (underWay + recentUse >= leastLoad) continue;
+			nextParty = party;
+			leastLoad = underWay + recentUse;
+			if (leastLoad === 0) break;
 		}
-		return chosen !== undefined && this.#hasPlace(chosen) ? chosen : undefined;
+		return nextParty !== undefined && this.#hasPlace(nextParty) ? nextParty : undefined;
 	}
 
 	/** Removes a waiting piece; returns false if it no longer waits. */

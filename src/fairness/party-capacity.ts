@@ -6,37 +6,37 @@ import { isNetworkTenant, partyOf } from "./tenants.ts";
  * half. So any number of networks leaves capacity for accounts.
  */
 export class PartyCapacity {
-	readonly #all: SharedCapacity;
+	readonly #total: SharedCapacity;
 	readonly #anonymous: SharedCapacity;
 
 	constructor(limit: number) {
-		this.#all = new SharedCapacity(limit);
+		this.#total = new SharedCapacity(limit);
 		this.#anonymous = new SharedCapacity(Math.max(1, Math.floor(limit / 2)));
 	}
 
 	get limit(): number {
-		return this.#all.limit;
+		return this.#total.limit;
 	}
 
 	get used(): number {
-		return this.#all.used;
+		return this.#total.used;
 	}
 
 	usedBy(tenant: string): number {
-		return isNetworkTenant(tenant) ? this.#anonymous.usedBy(tenant) : this.#all.usedBy(tenant);
+		return isNetworkTenant(tenant) ? this.#anonymous.usedBy(tenant) : this.#total.usedBy(tenant);
 	}
 
 	/** Works like `SharedCapacity.take`. */
 	take(tenant: string, amount: number, held = 0): Taken {
-		if (!isNetworkTenant(tenant)) return this.#all.take(tenant, amount, held);
+		if (!isNetworkTenant(tenant)) return this.#total.take(tenant, amount, held);
 		const taken = this.#anonymous.take(tenant, amount, held);
-		if (taken !== "taken" || this.#all.take(partyOf(tenant), amount, held) === "taken") return taken;
+		if (taken !== "taken" || this.#total.take(partyOf(tenant), amount, held) === "taken") return taken;
 		this.#anonymous.giveBack(tenant, amount);
 		return "full";
 	}
 
 	giveBack(tenant: string, amount: number): void {
 		if (isNetworkTenant(tenant)) this.#anonymous.giveBack(tenant, amount);
-		this.#all.giveBack(partyOf(tenant), amount);
+		this.#total.giveBack(partyOf(tenant), amount);
 	}
 }

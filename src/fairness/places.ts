@@ -12,11 +12,11 @@ export type CallerKind = "account" | "stranger" | "unidentified" | "signing";
  * Within such a group each network has its share.
  */
 export class Places {
-	readonly #all: SharedCapacity;
+	readonly #total: SharedCapacity;
 	readonly #crowds: Readonly<Record<Exclude<CallerKind, "account">, SharedCapacity>>;
 
 	constructor(limit: number) {
-		this.#all = new SharedCapacity(limit);
+		this.#total = new SharedCapacity(limit);
 		const half = () => new SharedCapacity(Math.max(1, Math.floor(limit / 2)));
 		// A look-up takes an instant, so a network with many at once, as after a restart, is not delayed. A signature may wait for
 		// a chain's node for a long time.
@@ -25,20 +25,20 @@ export class Places {
 
 	/** Takes a place: "full" if none is left for this kind of caller, "share" if the tenant has used its share. */
 	take(tenant: string, kind: CallerKind): Taken {
-		if (kind === "account") return this.#all.take(tenant, 1);
+		if (kind === "account") return this.#total.take(tenant, 1);
 		const crowd = this.#crowds[kind];
 		const taken = crowd.take(tenant, 1);
-		if (taken !== "taken" || this.#all.take(kind, 1) === "taken") return taken;
+		if (taken !== "taken" || this.#total.take(kind, 1) === "taken") return taken;
 		crowd.giveBack(tenant, 1);
 		return "full";
 	}
 
 	giveBack(tenant: string, kind: CallerKind): void {
-		this.#all.giveBack(kind === "account" ? tenant : kind, 1);
+		this.#total.giveBack(kind === "account" ? tenant : kind, 1);
 		if (kind !== "account") this.#crowds[kind].giveBack(tenant, 1);
 	}
 
 	usedBy(tenant: string, kind: CallerKind): number {
-		return (kind === "account" ? this.#all : this.#crowds[kind]).usedBy(tenant);
+		return (kind === "account" ? this.#total : this.#crowds[kind]).usedBy(tenant);
 	}
 }

@@ -129,15 +129,15 @@ export class Traffic {
 
 	/** Returns the last five minutes of a model. */
 	ofModel(id: string): TrafficSum {
-		return this.#named(this.#models, id);
+		return this.#sumOfName(this.#models, id);
 	}
 
 	/** Returns the last five minutes of an upstream. */
 	ofUpstream(name: string): TrafficSum {
-		return this.#named(this.#upstreams, name);
+		return this.#sumOfName(this.#upstreams, name);
 	}
 
-	#named(rings: ReadonlyMap<string, Ring>, name: string): TrafficSum {
+	#sumOfName(rings: ReadonlyMap<string, Ring>, name: string): TrafficSum {
 		return sumOf(rings.get(name)?.last(this.#clock.wallMs(), NAMED_MINUTES) ?? []);
 	}
 }
@@ -145,8 +145,8 @@ export class Traffic {
 export const NAMED_WINDOW_SECONDS = (NAMED_MINUTES * MINUTE_MS) / 1_000;
 
 function ringOf(rings: Map<string, Ring>, name: string): Ring | undefined {
-	const found = rings.get(name);
-	if (found !== undefined || rings.size >= MAX_NAMES) return found;
+	const existingRing = rings.get(name);
+	if (existingRing !== undefined || rings.size >= MAX_NAMES) return existingRing;
 	const ring = new Ring(NAMED_MINUTES + 1, MINUTE_MS);
 	rings.set(name, ring);
 	return ring;
@@ -175,16 +175,21 @@ function sumOf(slots: readonly { readonly counts: Counts | null }[]): TrafficSum
 		for (let bucket = 0; bucket < BUCKETS; bucket++) sum.took[bucket] = (sum.took[bucket] ?? 0) + (counts.took[bucket] ?? 0);
 	}
 	const { requests, refused, errors } = sum;
-	const at = (share: number) => middleOf(bucketAt(sum.took, Math.ceil(requests * share)));
-	return { requests, refused, errors, tookMs: requests === 0 ? null : { p50: at(0.5), p95: at(0.95), p99: at(0.99) } };
+	const quantile = (share: number) => middleOf(bucketAt(sum.took, Math.ceil(requests * share)));
+	return {
+		requests,
+		refused,
+		errors,
+		tookMs: requests === 0 ? null : { p50: quantile(0.5), p95: quantile(0.95), p99: quantile(0.99) },
+	};
 }
 
 /** Returns the bucket of the request with this rank in ascending duration, from 1. */
 function bucketAt(took: Uint32Array, place: number): number {
-	let seen = 0;
+	let count = 0;
 	for (let bucket = 0; bucket < took.length; bucket++) {
-		seen += took[bucket] ?? 0;
-		if (seen >= place) return bucket;
+		count += took[bucket] ?? 0;
+		if (count >= place) return bucket;
 	}
 	return took.length - 1;
 }

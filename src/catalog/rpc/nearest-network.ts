@@ -15,10 +15,10 @@ const MAINNET_WORDS = new Set(["", "main", "mainnet", "one", "live", "prod", "pr
 export function nearestNetwork(
 	name: string,
 	catalog: Pick<RpcCatalog, "networks" | "optionalNetworks" | "familyAliases">,
-	offered: readonly string[],
+	offeredSlugs: readonly string[],
 ): string | null {
 	if (name.length > MAX_NAME_LENGTH) return null;
-	const networks = offered.flatMap((slug) => catalog.networks.get(slug) ?? catalog.optionalNetworks.get(slug) ?? []);
+	const networks = offeredSlugs.flatMap((slug) => catalog.networks.get(slug) ?? catalog.optionalNetworks.get(slug) ?? []);
 	const words = wordsOf(name);
 	return (
 		byChainId(name, networks) ??
@@ -55,16 +55,16 @@ function byFamily(
 ): string | null {
 	const families = new Set(networks.map(({ family }) => family));
 	const familyOf = (word: string) => (families.has(word) ? word : aliases.get(word));
-	const at = words.findIndex((word) => familyOf(word) !== undefined);
-	const family = at === -1 ? "ethereum" : familyOf(words[at] ?? "");
-	const rest = words.filter((_, index) => index !== at).join("-");
-	if (at === -1 && rest === "") return null;
-	const found = networks.find((network) => network.family === family && isMeant(network, rest));
-	return found?.slug ?? null;
+	const familyIndex = words.findIndex((word) => familyOf(word) !== undefined);
+	const family = familyIndex === -1 ? "ethereum" : familyOf(words[familyIndex] ?? "");
+	const otherWords = words.filter((_, index) => index !== familyIndex).join("-");
+	if (familyIndex === -1 && otherWords === "") return null;
+	const match = networks.find((network) => network.family === family && isMeant(network, otherWords));
+	return match?.slug ?? null;
 }
 
-function isMeant({ slug, kind }: RpcNetwork, rest: string): boolean {
-	return kind === "mainnet" ? MAINNET_WORDS.has(rest) : rest === slug.slice(slug.indexOf("-") + 1);
+function isMeant({ slug, kind }: RpcNetwork, otherWords: string): boolean {
+	return kind === "mainnet" ? MAINNET_WORDS.has(otherWords) : otherWords === slug.slice(slug.indexOf("-") + 1);
 }
 
 function bySpelling(name: string, slugs: readonly string[]): string | null {

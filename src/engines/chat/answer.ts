@@ -8,7 +8,7 @@ import { TokenText } from "./token-text.ts";
 
 export type FinishReason = "stop" | "length";
 
-/** What a choice gave, besides its text. */
+/** The end of a choice, without its text. */
 export interface ChoiceEnd {
 	readonly finishReason: FinishReason;
 	readonly completionTokens: number;
@@ -17,20 +17,20 @@ export interface ChoiceEnd {
 export interface PreparedChat {
 	readonly request: ChatRequest;
 	readonly prompt: readonly Token[];
-	/** Of each choice. */
+	/** The limit of each choice. */
 	readonly maxTokens: number;
 	readonly seed: number;
 	readonly grammar: ReturnType<LanguageModel["grammar"]> | null;
 }
 
 /**
- * Everything that can be refused is refused here, before a lane is taken.
- * @param defaultMaxTokens for a request that names none
- * @throws ApiError TOO_MANY_TOKENS
+ * Validates the whole request before it takes a lane.
+ * @param defaultMaxTokens for a request without a limit
+ * @throws {ApiError} TOO_MANY_TOKENS
  */
 export function prepareChat(model: LanguageModel, request: ChatRequest, defaultMaxTokens: number): PreparedChat {
 	const prompt = model.tokenize(request.prompt);
-	// One place of the context always stays free: the model's next token needs it.
+	// One place of the context always stays free for the model's next token.
 	const room = model.contextTokens - 1 - (prompt?.length ?? Number.POSITIVE_INFINITY);
 	if (prompt === null) throw contextExceeded(model.contextTokens + 1, null, model.contextTokens);
 	if (room < (request.maxTokens ?? 1)) throw contextExceeded(prompt.length, request.maxTokens, model.contextTokens);
@@ -43,7 +43,7 @@ export function prepareChat(model: LanguageModel, request: ChatRequest, defaultM
 	};
 }
 
-/** The grammar engine has the last word: it refuses rules that only lead back to themselves. */
+/** Compiles a grammar. The grammar engine refuses rules that only refer to themselves. */
 function grammarOf(model: LanguageModel, gbnf: string): ReturnType<LanguageModel["grammar"]> {
 	try {
 		return model.grammar(gbnf);
@@ -52,7 +52,7 @@ function grammarOf(model: LanguageModel, gbnf: string): ReturnType<LanguageModel
 	}
 }
 
-/** True where the caller expects the same answer every time: then nothing of earlier requests may be reused. */
+/** Returns true if the caller expects the same answer every time: then nothing of earlier requests may be reused. */
 function wantsRepeatable({ seed, sampling }: ChatRequest): boolean {
 	return seed !== null || sampling.temperature === 0;
 }
@@ -60,13 +60,13 @@ function wantsRepeatable({ seed, sampling }: ChatRequest): boolean {
 export interface ChoiceRun {
 	readonly index: number;
 	readonly signal: AbortSignal;
-	/** Text as it comes, never empty, never part of a stop string. */
+	/** Receives new text, never empty, never part of a stop string. */
 	onText(text: string): Promise<void>;
 	/** After each token. */
 	onToken(): void;
 }
 
-/** Writes one choice of an answer. Throws the signal's reason where the caller leaves. */
+/** Writes one choice of an answer. Throws the signal's reason if the caller leaves. */
 export async function writeChoice(
 	model: LanguageModel,
 	sequence: LlamaContextSequence,
@@ -80,7 +80,7 @@ export async function writeChoice(
 	const tokens = model.run(sequence, {
 		prompt,
 		sampling: request.sampling,
-		// Each choice has a seed of its own, else all would be the same.
+		// Each choice has its own seed, otherwise all would be the same.
 		seed: (chat.seed + index) % 2 ** 32,
 		grammar,
 		reuse: index > 0 || !wantsRepeatable(request),
@@ -106,6 +106,6 @@ export async function writeChoice(
 	signal.throwIfAborted();
 	const last = scanner.push(text.end());
 	await give(last.stopped ? last.text : last.text + scanner.end());
-	// The token that ended the answer was made as well; servers count it.
+	// The token that ended the answer counts, as on other servers.
 	return { finishReason: "stop", completionTokens: written.length + 1 };
 }

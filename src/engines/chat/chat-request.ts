@@ -1,4 +1,4 @@
-/** A chat request as the engine understands it. What it cannot do is refused by name, what it does not know is ignored. */
+/** Parses a chat request for the engine. Unsupported fields are refused by name, unknown ones are ignored. */
 import Type, { type Static } from "typebox";
 import { ApiError } from "../../errors/index.ts";
 import { checker, invalidField, invalidRequest } from "../../schema/index.ts";
@@ -44,7 +44,7 @@ const chatBody = checker(ChatBody);
 const TextBody = Type.Object({ ...options, prompt: Type.String(), suffix: Type.Optional(Type.String()) });
 const textBody = checker(TextBody);
 
-/** How the next token is chosen. */
+/** The parameters for choosing the next token. */
 export interface Sampling {
 	readonly temperature: number;
 	readonly topP: number;
@@ -57,26 +57,26 @@ export interface Sampling {
 
 export interface ChatRequest {
 	readonly prompt: readonly PromptPiece[];
-	/** True: the prompt is a bare text, and so is the answer (`/completions`). */
+	/** True: the prompt is plain text, and so is the answer (`/completions`). */
 	readonly isText: boolean;
 	readonly stream: boolean;
 	readonly includeUsage: boolean;
-	/** null: as many as the engine's own limit and the context allow. */
+	/** null: the limit is that of the engine and the context. */
 	readonly maxTokens: number | null;
 	readonly n: number;
 	readonly stops: readonly string[];
 	readonly stopTokens: readonly number[];
-	/** null: none asked for. */
+	/** null: the caller gave none. */
 	readonly seed: number | null;
 	readonly sampling: Sampling;
 	/** GBNF; null: free text. */
 	readonly grammar: string | null;
 }
 
-/** What the authors of SmolLM2 recommend. Used where the caller says nothing. */
+/** The SmolLM2 authors' recommendation, used if the caller sets none. */
 const DEFAULT_TEMPERATURE = 0.2;
 const DEFAULT_TOP_P = 0.9;
-/** So small a model falls into saying one thing for ever; a mild penalty lets it find its end. A grammar has an end of its own. */
+/** Such a small model tends to repeat itself forever; a mild penalty prevents it. A grammar ends by itself. */
 const DEFAULT_REPETITION_PENALTY = 1.1;
 /** A penalty of 0 would divide by zero. */
 const LEAST_REPETITION_PENALTY = 0.01;
@@ -85,7 +85,7 @@ const MAX_SEED = 2 ** 32;
 function messageOf({ role, content }: Static<typeof Message>): ChatMessage {
 	const text = typeof content === "string" ? content : (content ?? []).map((part) => part.text).join("\n");
 	if (role === "developer") return { role: "system", content: text };
-	// The model knows no tools: what one said is a word of the user's side.
+	// The model has no tools, so a tool's message counts as the user's.
 	if (role === "tool") return { role: "user", content: text };
 	return { role, content: text };
 }
@@ -108,7 +108,7 @@ function refuseTools({ tools, tool_choice }: Static<typeof ChatBody>): void {
 	if (tools && tools.length > 0 && tool_choice !== "none") throw invalidField(["tools"], "this model does not call functions");
 }
 
-/** Optional fields that are null count as absent: docs/chat.md */
+/** Removes optional fields that are null, which count as absent: docs/chat.md */
 function withoutNulls(body: unknown): unknown {
 	if (typeof body !== "object" || body === null || Array.isArray(body)) return body;
 	return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null));
@@ -117,8 +117,9 @@ function withoutNulls(body: unknown): unknown {
 const positive = (tokens: number | undefined): number | null => (tokens !== undefined && tokens > 0 ? tokens : null);
 
 /**
+ * Parses the body of a chat request.
  * @param json the parsed body
- * @throws ApiError INVALID_REQUEST, naming the field
+ * @throws {ApiError} INVALID_REQUEST, naming the field
  */
 export function parseChatRequest(json: unknown): ChatRequest {
 	const body = withoutNulls(json);
@@ -128,7 +129,7 @@ export function parseChatRequest(json: unknown): ChatRequest {
 	return { prompt, isText: false, ...optionsOf(body, grammarOf(body.response_format)) };
 }
 
-/** The same for the body of `/completions`: the model goes on with the text. */
+/** Parses the body of `/completions`, whose text the model continues. */
 export function parseTextRequest(json: unknown): ChatRequest {
 	const body = withoutNulls(json);
 	if (!textBody.check(body)) throw invalidRequest(textBody.issues(body));
@@ -161,7 +162,7 @@ function optionsOf(body: Options, grammar: string | null): Omit<ChatRequest, "pr
 	};
 }
 
-/** 400 in the form that OpenAI's clients know. */
+/** Returns a 400 in the form that OpenAI's clients know. */
 export function contextExceeded(promptTokens: number, maxTokens: number | null, contextTokens: number): ApiError {
 	const asked = maxTokens === null ? "" : ` and up to ${maxTokens} of the answer`;
 	return new ApiError("TOO_MANY_TOKENS", {

@@ -1,6 +1,6 @@
 /**
- * The ChatML template that SmolLM2 was trained on. Words of a caller are never read as control tokens: the
- * frame and the contents are tokenised apart.
+ * The ChatML template on which SmolLM2 was trained. A caller's text never becomes control tokens: frame and contents are
+ * tokenised separately.
  */
 export interface ChatMessage {
 	readonly role: "system" | "user" | "assistant";
@@ -13,13 +13,13 @@ export interface PromptPiece {
 	readonly control: boolean;
 }
 
-/** From the model's own template; used only where the caller gives no system message. */
+/** From the model's own template; used only if the caller has no system message. */
 const DEFAULT_SYSTEM_PROMPT = "You are a helpful AI assistant named SmolLM, trained by Hugging Face";
 
 const frame = (text: string): PromptPiece => ({ text, control: true });
 const words = (text: string): PromptPiece => ({ text, control: false });
 
-/** The prompt of a conversation, up to where the assistant's answer begins. */
+/** Returns the prompt of a conversation, up to the start of the assistant's answer. */
 export function renderChat(messages: readonly ChatMessage[]): PromptPiece[] {
 	const withSystem: readonly ChatMessage[] =
 		messages[0]?.role === "system" ? messages : [{ role: "system", content: DEFAULT_SYSTEM_PROMPT }, ...messages];
@@ -29,7 +29,7 @@ export function renderChat(messages: readonly ChatMessage[]): PromptPiece[] {
 	];
 }
 
-/** True where a GGUF file's template is of this kind. */
+/** Returns true if a GGUF file's template is ChatML. */
 export function isChatMl(template: unknown): boolean {
 	return typeof template === "string" && template.includes("<|im_start|>") && template.includes("<|im_end|>");
 }

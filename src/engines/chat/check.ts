@@ -3,11 +3,11 @@ import { EMBEDDED_CHAT_ASSET, type EmbeddedChat } from "./embedded-chat.ts";
 
 const MEND = "npm install, then npx --no turnpike doctor once more; or chat: {embedded: {enabled: false}}";
 
-/** The chat engine for `turnpike doctor`: starts it where its weights are there, and has it write one token. */
+/** Checks the chat engine for `turnpike doctor`: if its weights are present, it starts the engine and generates one token. */
 export async function checkChatEngine(engine: EmbeddedChat): Promise<Finding> {
 	const name = "chat engine";
 	const state = await engine.state();
-	// Its weights are fetched at the first start, or at the first request.
+	// The weights are fetched at the first start, or at the first request.
 	if (state.state === "offline") return notice(name, state.text, `npx --no turnpike models pull ${EMBEDDED_CHAT_ASSET}`);
 	const startedAt = performance.now();
 	try {

@@ -1,4 +1,4 @@
-/** What parent and child of the chat engine agree on at the start. */
+/** The first messages between parent and child of the chat engine. */
 import Type, { type Static } from "typebox";
 import Value from "typebox/value";
 

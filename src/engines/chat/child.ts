@@ -1,4 +1,4 @@
-/** The chat engine's own process: loads the model, serves the API on the loopback interface. */
+/** The chat engine's own process: loads the model, and serves the API on the loopback interface. */
 import { endNow, serveParent } from "../child-side.ts";
 import { ownCpuMs, WorkMeter } from "../work-meter.ts";
 import { parseChildInit } from "./child-init.ts";
@@ -6,11 +6,11 @@ import { LanguageModel } from "./language-model.ts";
 import { serveOpenAi } from "./openai-server.ts";
 import { SequencePool } from "./sequence-pool.ts";
 
-/** Native code that works so long on requests without a token will not give one any more. In processor time (`WorkMeter`). */
+/** Native code that works this long on requests without a token is considered stuck. Processor time (`WorkMeter`). */
 const SILENT_LIMIT_MS = 180_000;
 
 let lanes: SequencePool<LanguageModel["sequences"][number]> | undefined;
-/** Since the last token; null where no request runs, or one has just come. */
+/** Work since the last token; null if no request runs, or a token has just come. */
 let silence: WorkMeter | null = null;
 
 serveParent({
@@ -20,7 +20,7 @@ serveParent({
 			path: init.modelPath,
 			threads: init.threads,
 			contextTokens: init.contextTokens,
-			// One more for a caller that has none under way, whatever the others ask.
+			// One extra sequence for a caller without a running request, whatever the load.
 			sequences: init.parallel + 1,
 		});
 		lanes = new SequencePool(model.sequences, init.queue);

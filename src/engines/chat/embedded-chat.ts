@@ -10,10 +10,10 @@ import { EngineError } from "../engine-error.ts";
 import { EngineProcess } from "../process.ts";
 import { type ChildInit, type ChildReady, parseChildReady } from "./child-init.ts";
 
-/** The embedded model's weights and the name that its server knows it by. */
+/** The embedded model's weights, and the model's name at its server. */
 export const EMBEDDED_CHAT_ASSET = "smollm2-135m-instruct-q4_1.gguf";
 export const EMBEDDED_CHAT_MODEL = "smollm2-135m-instruct";
-/** Of a request that names no maximum: what it has to say, it says in less. */
+/** The limit of a request without its own; answers are usually shorter. */
 const DEFAULT_MAX_TOKENS = 512;
 
 const WAY_OUT =
@@ -21,7 +21,7 @@ const WAY_OUT =
 
 export type EmbeddedChatState =
 	| { readonly state: "ready"; readonly text: string }
-	/** The text says why and how far it is; it may go to a caller. */
+	/** The text gives the reason and the progress; callers may see it. */
 	| { readonly state: "offline"; readonly text: string };
 
 export interface EmbeddedChatOptions {
@@ -33,19 +33,16 @@ export interface EmbeddedChatOptions {
 export interface Endpoint {
 	/** Base address, up to and including `/v1`. */
 	readonly url: string;
-	/** Bearer secret of the running child; changes with each start. */
+	/** Bearer secret of the running child; it changes with each start. */
 	readonly key: string;
 }
 
-/** Below the core count: threads that wait for each other spin, and the gateway needs a core too. */
+/** Returns fewer threads than cores: threads that wait for each other spin, and the gateway needs a core, too. */
 function defaultThreads(): number {
 	return Math.max(1, Math.min(8, availableParallelism() - 1));
 }
 
-/**
- * The model that a fresh machine answers with. The gateway asks `endpoint` before each request and then talks
- * to the child by HTTP.
- */
+/** The model of a fresh machine. The gateway calls `endpoint` before each request, and then calls the child by HTTP. */
 export class EmbeddedChat {
 	readonly #config: Config["chat"]["embedded"];
 	readonly #assets: AssetStore;
@@ -54,8 +51,8 @@ export class EmbeddedChat {
 	readonly #download: AssetDownload;
 	#secret = "";
 	/**
-	 * Private key of sealed conversations. One for the life of this process: it outlives restarts of the engine, and
-	 * is never written down. Its range leaves out one of 2^128 values.
+	 * Private key of sealed conversations. It lives as long as this process: it survives restarts of the engine, and is never
+	 * written to disk. Its range leaves out one of 2^128 values.
 	 */
 	readonly #sealingKey = randomBytes(32).toString("hex");
 
@@ -83,7 +80,7 @@ export class EmbeddedChat {
 		});
 	}
 
-	/** Whether a request would be answered now, and else why not. */
+	/** Returns whether a request would be answered now, and otherwise the reason. */
 	async state(): Promise<EmbeddedChatState> {
 		const missing = await this.#download.missing();
 		if (missing) return { state: "offline", text: missing.text };
@@ -93,16 +90,16 @@ export class EmbeddedChat {
 	}
 
 	/**
-	 * Begins the download where it is needed, without waiting for it. A failure is in `state` and in the log.
-	 * Called as soon as the server listens, and by each request that comes too early.
+	 * Starts the download if it is needed, without waiting for it. A failure appears in `state` and in the log. Called when the
+	 * server listens, and by each request that comes too early.
 	 */
 	prefetch(onProgress?: EnsureOptions["onProgress"]): void {
 		this.#download.prefetch(onProgress);
 	}
 
 	/**
-	 * Where the engine listens, started where it does not run.
-	 * @throws ApiError MODEL_OFFLINE, with the download's progress in its text; MODEL_AT_CAPACITY after a crash
+	 * Returns the engine's address, and starts it if it does not run.
+	 * @throws {ApiError} MODEL_OFFLINE, with the download's progress in its text; MODEL_AT_CAPACITY after a crash
 	 */
 	async endpoint(): Promise<Endpoint> {
 		const missing = await this.#download.missing();
@@ -126,7 +123,7 @@ export class EmbeddedChat {
 		}
 	}
 
-	/** Resident memory of the engine in bytes; null where it does not run. */
+	/** Returns the engine's resident memory in bytes; null if it does not run. */
 	rssBytes(): Promise<number | null> {
 		return this.#process.rssBytes();
 	}
@@ -135,13 +132,13 @@ export class EmbeddedChat {
 		return this.#process.pid;
 	}
 
-	/** Ends the engine and any download, for good. */
+	/** Stops the engine and any download, for good. */
 	async stop(): Promise<void> {
 		await this.#download.stop();
 		await this.#process.close();
 	}
 
-	/** A secret for each start. */
+	/** Creates a new secret for each start. */
 	#childInit(): ChildInit {
 		this.#secret = randomBytes(32).toString("hex");
 		const { contextTokens, parallel, queue, threads = defaultThreads() } = this.#config;

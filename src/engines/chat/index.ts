@@ -1,6 +1,6 @@
 /**
- * The embedded chat model as an OpenAI-compatible upstream on the loopback interface. Promises: exact usage,
- * the same answer to the same seeded request, work that ends when its client leaves. Never calls functions.
+ * The embedded chat model as an OpenAI-compatible upstream on the loopback interface. Usage is exact, a seeded request gets the
+ * same answer each time, and work ends when its client leaves. It never calls functions.
  */
 export { checkChatEngine } from "./check.ts";
 export {

@@ -1,4 +1,4 @@
-/** The loaded model: tokens from text, and text token by token. The only file that knows node-llama-cpp. */
+/** The loaded model: tokenises text, and generates text token by token. The only file that uses node-llama-cpp. */
 import {
 	getLlama,
 	type Llama,
@@ -21,9 +21,9 @@ export interface ModelOptions {
 	readonly sequences: number;
 }
 
-/** Tokens of one batch: bounds how long others, and an abort, wait for a long prompt. */
+/** Tokens of one batch; it bounds how long other requests, and an abort, wait for a long prompt. */
 const BATCH_TOKENS = 256;
-/** The most recent tokens of an answer that penalties look at. */
+/** The number of recent tokens of an answer to which penalties apply. */
 const PENALTY_TOKENS = 512;
 
 export interface TokenRun {
@@ -31,9 +31,9 @@ export interface TokenRun {
 	readonly sampling: Sampling;
 	readonly seed: number;
 	readonly grammar: LlamaGrammar | null;
-	/** False: the answer depends on nothing but this run, to the last bit. */
+	/** False: the answer depends on this run only, to the last bit. */
 	readonly reuse: boolean;
-	/** Tokens given so far; the model looks at it for penalties. */
+	/** Tokens generated so far, to which the model applies penalties. */
 	readonly written: readonly Token[];
 	readonly signal: AbortSignal;
 }
@@ -68,8 +68,8 @@ export class LanguageModel {
 			contextSize: Math.min(options.contextTokens, model.trainContextSize),
 			batchSize: BATCH_TOKENS,
 			threads: options.threads,
-			// One sequence a batch: sums in a shared batch round differently, so that an answer would depend on who
-			// else is asking. It costs nothing: a batch of several is no faster on these CPUs.
+			// One sequence a batch: sums in a shared batch round differently, so an answer would depend on concurrent requests. It
+			// costs nothing: a batch of several is no faster on these CPUs.
 			batching: {
 				itemPrioritizationStrategy: ({ items, size }) => {
 					const [item] = items;
@@ -80,7 +80,7 @@ export class LanguageModel {
 		return new LanguageModel(llama, model, context);
 	}
 
-	/** Tokens of a prompt; null where it is so long that it cannot fit, without looking closely. */
+	/** Returns the tokens of a prompt; null if its length already shows that it cannot fit. */
 	tokenize(pieces: readonly PromptPiece[]): Token[] | null {
 		const bytes = pieces.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
 		if (bytes > this.contextTokens * this.#longestTokenBytes) return null;
@@ -89,12 +89,15 @@ export class LanguageModel {
 
 	readonly detokenize = (tokens: Token[]): string => this.#model.detokenize(tokens);
 
-	/** @throws Error where the text is no grammar */
+	/**
+	 * Compiles a grammar.
+	 * @throws {Error} if the text is not a grammar
+	 */
 	grammar(gbnf: string): LlamaGrammar {
 		return new LlamaGrammar(this.#llama, { grammar: gbnf });
 	}
 
-	/** How many tokens of a prompt a sequence has in its memory already. */
+	/** Returns how many tokens of a prompt a sequence already holds in memory. */
 	known(sequence: LlamaContextSequence, prompt: readonly Token[]): number {
 		const tokens = sequence.contextTokens;
 		let same = 0;
@@ -102,16 +105,16 @@ export class LanguageModel {
 		return same;
 	}
 
-	/** The answer's tokens until the model ends it. Stop reading to end it earlier: it costs no further token. */
+	/** Generates the answer's tokens until the model ends it. A reader that stops earlier costs no further token. */
 	async *run(sequence: LlamaContextSequence, run: TokenRun): AsyncGenerator<Token, void> {
-		// At least the last token has to be read anew, for the model to say what follows it.
+		// At least the last token has to be evaluated again, because the next one follows from it.
 		const head = run.prompt.slice(0, -1);
 		if (run.reuse) await keepOnly(sequence, head);
 		else await sequence.clearHistory();
 		const { sampling } = run;
 		const punish = sampling.frequencyPenalty !== 0 || sampling.presencePenalty !== 0 || sampling.repetitionPenalty !== 1;
 		const rest = run.prompt.slice(sequence.nextTokenIndex);
-		// Piece by piece, so that a caller who leaves does not wait for the whole prompt.
+		// Evaluates in batches, so that an abort does not wait for the whole prompt.
 		while (rest.length > BATCH_TOKENS) {
 			run.signal.throwIfAborted();
 			await sequence.evaluateWithoutGeneratingNewTokens(rest.splice(0, BATCH_TOKENS));
@@ -141,7 +144,7 @@ export class LanguageModel {
 	}
 }
 
-/** Has the sequence remember nothing but (a beginning of) these tokens: what it wrote after them goes too. */
+/** Reduces the sequence's memory to a prefix of these tokens, and removes what it generated after them. */
 async function keepOnly(sequence: LlamaContextSequence, tokens: Token[]): Promise<void> {
 	await sequence.adaptStateToTokens(tokens);
 	const end = sequence.nextTokenIndex;

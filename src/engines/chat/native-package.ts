@@ -1,4 +1,4 @@
-/** The package with the CPU build of this platform; undefined where there is none. */
+/** The package with the CPU build of each platform. */
 const PACKAGES: Readonly<Record<string, string>> = {
 	"linux-x64": "@node-llama-cpp/linux-x64",
 	"linux-arm64": "@node-llama-cpp/linux-arm64",
@@ -8,7 +8,7 @@ const PACKAGES: Readonly<Record<string, string>> = {
 	"win32-arm64": "@node-llama-cpp/win-arm64",
 };
 
-/** Whether the engine's native part is installed here; `reason` says what is missing and how to get it. */
+/** Returns whether the engine's native part is installed; `reason` says what is missing and how to install it. */
 export function nativeChatEngine(): { readonly ok: true } | { readonly ok: false; readonly reason: string } {
 	const platform = `${process.platform}-${process.arch}`;
 	const name = PACKAGES[platform];

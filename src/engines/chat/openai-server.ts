@@ -1,6 +1,6 @@
 /**
- * The engine as an OpenAI-compatible server on the loopback interface: the gateway talks to it as to any other
- * upstream. Only who knows the secret of this start may ask.
+ * Serves the engine as an OpenAI-compatible server on the loopback interface, so that the gateway uses it like any other
+ * upstream. Requests need the secret of this start.
  */
 
 import { createHash, randomUUID, timingSafeEqual } from "node:crypto";
@@ -19,15 +19,15 @@ export interface OpenAiServerOptions {
 	readonly modelId: string;
 	readonly lanes: SequencePool<LlamaContextSequence>;
 	readonly secret: string;
-	/** Of the key that sealed conversations are for: 32 bytes, as hex. */
+	/** The private key for sealed conversations: 32 bytes, as hex. */
 	readonly sealingKey: string;
-	/** For requests that name no maximum. */
+	/** For requests without a limit. */
 	readonly defaultMaxTokens: number;
-	/** Called at each token: a sign that the native part works. */
+	/** Called at each token, as a sign that the native part works. */
 	onToken(): void;
 }
 
-/** A request's body; the model's whole context is far smaller. */
+/** The limit of a request's body; the model's whole context is far smaller. */
 const MAX_BODY_BYTES = 8 * 2 ** 20;
 
 const encoder = new TextEncoder();
@@ -50,7 +50,7 @@ function errorResponse(fault: unknown): Response {
 
 function asApiError(fault: unknown): ApiError {
 	if (fault instanceof ApiError) return fault;
-	// The client left: nobody reads this error, and it is none.
+	// The client left, so no one reads this error, and it is not a failure.
 	if (fault instanceof DOMException && fault.name === "AbortError") return new ApiError("INFERENCE_FAILED");
 	console.error("generation failed:", fault);
 	return new ApiError("INFERENCE_FAILED", { cause: fault });
@@ -62,7 +62,7 @@ interface Usage {
 	readonly total_tokens: number;
 }
 
-/** A prompt is read once, however many choices follow it. */
+/** Returns the usage. A prompt counts once, however many choices follow it. */
 function usageOf(chat: PreparedChat, ends: readonly ChoiceEnd[]): Usage {
 	const completion = ends.reduce((sum, end) => sum + end.completionTokens, 0);
 	return { prompt_tokens: chat.prompt.length, completion_tokens: completion, total_tokens: chat.prompt.length + completion };
@@ -87,7 +87,7 @@ class ChatCall {
 		};
 	}
 
-	/** All choices one after the other on one lane: the later ones find the prompt read already. */
+	/** Generates all choices one after the other on one lane, so that the later ones reuse the evaluated prompt. */
 	onLane<T>(work: (sequence: LlamaContextSequence) => Promise<T>): Promise<T> {
 		const { model, lanes } = this.#options;
 		const { prompt } = this.#chat;
@@ -119,7 +119,10 @@ class ChatCall {
 		return Response.json({ ...this.#head, object, choices, usage, prompt_logprobs: null });
 	}
 
-	/** @param send writes one event's JSON; resolves when the client has room for more */
+	/**
+	 * Streams the answer.
+	 * @param send writes one event's JSON; resolves when the client can take more
+	 */
 	async stream(sequence: LlamaContextSequence, send: (event: object) => Promise<void>): Promise<void> {
 		const { n, includeUsage, isText } = this.#chat.request;
 		const object = isText ? "text_completion" : "chat.completion.chunk";
@@ -145,8 +148,8 @@ class ChatCall {
 }
 
 /**
- * A stream answer. Its head goes out once a lane is taken, so that a full line is still a 429. The lane is
- * given back when the writing ends, in whatever way.
+ * Returns a stream answer. Its head is sent once a lane is taken, so that a full queue is still a 429. The lane is released
+ * when the stream ends, in any way.
  */
 function streamResponse(call: ChatCall, signal: AbortSignal): Promise<Response> {
 	return new Promise((resolve, reject) => {
@@ -155,7 +158,7 @@ function streamResponse(call: ChatCall, signal: AbortSignal): Promise<Response> 
 				(sequence) =>
 					new Promise<void>((release) => {
 						let begun = false;
-						// A client that is gone before it reads never pulls.
+						// A client that leaves before it reads never pulls.
 						signal.addEventListener("abort", () => begun || release(), { once: true });
 						const body = new ReadableStream({
 							type: "direct",
@@ -214,19 +217,22 @@ function answerCall(
 	return chat.request.stream ? streamResponse(call, request.signal) : call.onLane((sequence) => call.unary(sequence));
 }
 
-/** What the key says of itself: docs/sealed-chat.md */
+/** Returns the key's attestation: docs/sealed-chat.md */
 function attestation(request: Request, key: SoftwareKey, modelId: string): Response {
 	const query = new URL(request.url).searchParams;
 	return Response.json(key.attestation(query.get("model") ?? modelId, query.get("nonce") ?? ""));
 }
 
-/** Signs a text of the gateway's, which alone knows the bytes that a caller sent and got. */
+/** Signs a text of the gateway, because only the gateway knows the bytes that a caller sent and received. */
 async function signature(request: Request, key: SoftwareKey): Promise<Response> {
 	const text = await request.text();
 	return Response.json({ text, signature: key.sign(text), signing_address: key.address, signing_algo: "ecdsa" });
 }
 
-/** @returns the port, chosen by the system */
+/**
+ * Starts the server.
+ * @returns the port, chosen by the system
+ */
 export function serveOpenAi(options: OpenAiServerOptions): number {
 	const expected = sha256(`Bearer ${options.secret}`);
 	const guard = (handler: (request: Request) => Promise<Response>) => async (request: Request) => {
@@ -240,7 +246,7 @@ export function serveOpenAi(options: OpenAiServerOptions): number {
 	};
 	const list = { object: "list", data: [{ id: options.modelId, object: "model", created: 0, owned_by: "embedded" }] };
 	let key: SoftwareKey | undefined;
-	// At first use: the curve's tables take a moment to make.
+	// Created at first use, because the curve's tables take a moment.
 	const sealingKey = () => {
 		key ??= new SoftwareKey(options.sealingKey);
 		return key;

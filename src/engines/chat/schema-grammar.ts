@@ -1,11 +1,10 @@
 /**
- * A JSON Schema as a GBNF grammar, so that the model can write nothing else. What decides the structure is
- * honoured (types, properties, required, items, enum, const, anyOf, oneOf, allOf, $ref, lengths, counts); what
- * a grammar cannot express about values (ranges, patterns) is ignored, or refused where the caller asks for
- * `strict`. Source: JSON Schema 2020-12; llama.cpp's GBNF.
+ * Converts a JSON Schema to a GBNF grammar that constrains the model's output. It supports keywords of structure (types,
+ * properties, required, items, enum, const, anyOf, oneOf, allOf, $ref, lengths, counts). Rules about values (ranges, patterns)
+ * are ignored, or refused with `strict`. Source: JSON Schema 2020-12; llama.cpp's GBNF.
  */
 
-/** The schema cannot be turned into a grammar; the text names the place. */
+/** The schema has no equivalent grammar; the text names the place. */
 export class SchemaUnsupported extends Error {
 	override readonly name = "SchemaUnsupported";
 }
@@ -15,10 +14,10 @@ type Schema = Readonly<Record<string, unknown>>;
 const MAX_DEPTH = 64;
 const MAX_RULES = 4_000;
 const MAX_GRAMMAR_CHARS = 200_000;
-/** The grammar engine refuses long repetitions; a longer limit is left open. */
+/** The grammar engine refuses long repetitions, so a larger limit is left open. */
 const MAX_REPEAT = 1_000;
 
-/** Rules that every schema may use. `ws` is at most one space: a small model else writes blanks for ever. */
+/** Rules that every schema may use. `ws` is at most one space, because a small model otherwise writes blanks forever. */
 const BASE_RULES: Readonly<Record<string, string>> = {
 	ws: '" "?',
 	char: String.raw`[^"\\\x7F\x00-\x1F] | "\\" (["\\/bfnrt] | "u" [0-9a-fA-F]{4})`,
@@ -42,7 +41,7 @@ const FORMATS: Readonly<Record<string, string>> = {
 	uuid: String.raw`"\"" hex{8} "-" hex{4} "-" hex{4} "-" hex{4} "-" hex{12} "\""`,
 };
 
-/** Keywords that change which structures are allowed and that no grammar here expresses. */
+/** Unsupported keywords that change the allowed structures. */
 const STRUCTURAL = [
 	"not",
 	"if",
@@ -59,7 +58,7 @@ const VALUE_RULES = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum
 
 const isSchema = (value: unknown): value is Schema => typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** A JSON value as a GBNF literal. JSON text has no raw control characters. */
+/** Writes a JSON value as a GBNF literal. JSON text has no raw control characters. */
 function json(value: unknown): string {
 	const text = JSON.stringify(value) ?? "null";
 	return `"${text.replace(/[\\"]/g, "\\$&")}"`;
@@ -98,7 +97,7 @@ class GrammarBuilder {
 		return name;
 	}
 
-	/** The schema as an expression: the name of a rule, or something that needs no brackets beside others. */
+	/** Returns the schema as an expression: the name of a rule, or something that needs no brackets beside others. */
 	#expression(schema: unknown, place: string, depth: number): string {
 		if (depth > MAX_DEPTH) throw new SchemaUnsupported(`${place} lies deeper than ${MAX_DEPTH} levels`);
 		if (schema === true) return "value";
@@ -127,7 +126,7 @@ class GrammarBuilder {
 		return this.#rule("any", branches.join(" | "));
 	}
 
-	/** A branch says more about what stands beside it: both hold. */
+	/** Merges a branch with its sibling keywords, because both apply. */
 	#merge(schema: Schema, keyword: "anyOf" | "oneOf", branch: unknown): unknown {
 		const { [keyword]: _, $defs, definitions, description, title, ...beside } = schema;
 		return Object.keys(beside).length === 0 || !isSchema(branch) ? branch : join(beside, branch);
@@ -156,7 +155,7 @@ class GrammarBuilder {
 		return target;
 	}
 
-	/** A rule for each target, named before it is built, so that a schema may refer to itself. */
+	/** Returns a rule for each target, named before it is built, so that a schema may refer to itself. */
 	#reference(ref: unknown, place: string, depth: number): string {
 		const target = this.#target(ref, place);
 		const key = String(ref);
@@ -221,7 +220,7 @@ class GrammarBuilder {
 			const value = this.#expression(property, `${place}/properties/${name}`, depth + 1);
 			return { pair: this.#rule("pair", `${json(name)} ":" ws ${value}`), required: required.has(name) };
 		});
-		// From the last pair to the first: `first` holds where none was written yet, `rest` where a comma is due.
+		// Built from the last pair to the first: `first` applies before any pair is written, `rest` where a comma is needed.
 		let first = "";
 		let rest = "";
 		for (const { pair, required: must } of pairs.toReversed()) {
@@ -248,7 +247,7 @@ function repeat(min: number, max: number | undefined, place: string): string {
 	return `{${min},${max}}`;
 }
 
-/** Both schemas hold: members of objects are united, for the rest the second one wins. */
+/** Joins two schemas that both apply: members of objects are united, otherwise the second one overrides. */
 function join(one: Schema, two: Schema): Schema {
 	const properties = { ...(isSchema(one.properties) ? one.properties : {}), ...(isSchema(two.properties) ? two.properties : {}) };
 	const required = [one.required, two.required].flatMap((list) => (Array.isArray(list) ? list : []));
@@ -261,10 +260,11 @@ function join(one: Schema, two: Schema): Schema {
 }
 
 /**
+ * Converts a schema.
  * @param schema a JSON Schema, or `true`
  * @param strict refuse keywords about values instead of ignoring them
  * @returns GBNF text whose start rule is `root`
- * @throws SchemaUnsupported
+ * @throws {SchemaUnsupported}
  */
 export function grammarForSchema(schema: unknown, strict = false): string {
 	return new GrammarBuilder(schema, strict).build();

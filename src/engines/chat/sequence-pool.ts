@@ -2,17 +2,17 @@ import { ApiError } from "../../errors/index.ts";
 import { FairQueue, type Requester } from "../../fairness/index.ts";
 
 /**
- * The engine's sequences, one for each request that runs. Who finds none free waits in a queue that tenants share; one
- * that is full turns the caller away at once. The last lane is for a tenant that has no request under way.
+ * The engine's sequences, one for each running request. Requests wait in a queue that tenants share; a full queue refuses at
+ * once. The last lane is for a tenant without a running request.
  */
 export class SequencePool<Lane> {
 	readonly #free: Lane[];
 	readonly #gate: FairQueue;
 	readonly #places: number;
-	/** Mean time of a request, in ms, of the recent ones. */
+	/** Mean duration of recent requests, in ms. */
 	#meanMs = 5_000;
 
-	/** @param lanes one more than requests of one tenant may run at once */
+	/** @param lanes one more than the number of concurrent requests */
 	constructor(lanes: readonly Lane[], maxWaiting: number) {
 		this.#free = [...lanes];
 		this.#places = Math.max(1, lanes.length - 1);
@@ -34,8 +34,8 @@ export class SequencePool<Lane> {
 
 	/**
 	 * Runs `work` on a lane of its own.
-	 * @param choose which of the free lanes suits best
-	 * @throws ApiError MODEL_OVERLOADED where the queue is full; the signal's reason where the caller leaves it
+	 * @param choose returns the best of the free lanes
+	 * @throws {ApiError} MODEL_OVERLOADED if the queue is full; the signal's reason if the caller leaves it
 	 */
 	run<T>(
 		requester: Requester,

@@ -1,12 +1,12 @@
-/** What `push` and `end` give: text that may go out, and whether a stop string was met. */
+/** The result of `push` and `end`: text that may be sent, and whether a stop string was found. */
 export interface Scanned {
 	readonly text: string;
 	readonly stopped: boolean;
 }
 
 /**
- * Finds stop strings in text that comes in pieces. Text that might be the beginning of one is held back until
- * it is known; the stop string itself never goes out.
+ * Finds stop strings in text that comes in pieces. Text that may be the start of one is held back until that is known; the stop
+ * string itself is never sent.
  */
 export class StopScanner {
 	readonly #stops: readonly string[];
@@ -29,20 +29,20 @@ export class StopScanner {
 		return { text: text.slice(0, text.length - keep), stopped: false };
 	}
 
-	/** The rest, once nothing more comes. */
+	/** Returns the rest when the text has ended. */
 	end(): string {
 		const rest = this.#held;
 		this.#held = "";
 		return rest;
 	}
 
-	/** Where the earliest stop string begins. */
+	/** Returns the start of the earliest stop string. */
 	#first(text: string): number | null {
 		const places = this.#stops.map((stop) => text.indexOf(stop)).filter((at) => at >= 0);
 		return places.length === 0 ? null : Math.min(...places);
 	}
 
-	/** How many characters at the end could be the beginning of a stop string. */
+	/** Returns how many characters at the end may be the start of a stop string. */
 	#openEnd(text: string): number {
 		let longest = 0;
 		for (const stop of this.#stops)

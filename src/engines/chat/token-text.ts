@@ -3,8 +3,8 @@ const MAX_OPEN_TOKENS = 4;
 const REPLACEMENT = "\uFFFD";
 
 /**
- * Text from tokens one by one. A token may end inside a character: such tokens wait for the next ones, so that
- * no half character goes out.
+ * Decodes text from single tokens. A token may end inside a character: it waits for the next ones, so that no partial character
+ * is sent.
  */
 export class TokenText<Token> {
 	readonly #detokenize: (tokens: Token[]) => string;
@@ -22,7 +22,7 @@ export class TokenText<Token> {
 		return text;
 	}
 
-	/** What is left at the end, a half character as U+FFFD. */
+	/** Returns the rest at the end, with a partial character as U+FFFD. */
 	end(): string {
 		const text = this.#open.length === 0 ? "" : this.#detokenize(this.#open);
 		this.#open = [];

@@ -1,8 +1,8 @@
-/** The process that checks values against schemas of callers: nothing of them becomes code, and it may be killed at any time. */
+/** The process that checks values against callers' schemas: nothing of them becomes code, and it may be killed at any time. */
 import { Errors } from "typebox/schema";
 import { serveParent } from "../child-side.ts";
 
-/** Faults that are told: enough to mend an answer by. */
+/** The number of reported errors, enough to correct an answer. */
 const MAX_TOLD = 8;
 const MAX_FAULT_CHARS = 300;
 
@@ -12,7 +12,7 @@ interface CheckJob {
 	readonly schema: Readonly<Record<string, unknown>>;
 }
 
-/** The faults of the value; null where the schema itself cannot be used. */
+/** Returns the errors of the value; null if the schema itself is unusable. */
 function faults({ value, schema }: CheckJob): string[] | null {
 	try {
 		const [fits, errors] = Errors(schema, value);

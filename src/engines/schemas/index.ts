@@ -1,5 +1,5 @@
 /**
- * Checks of JSON against schemas that callers give. Promises: an answer within about a second of its turn, whatever
- * the schema. Never compiles a schema, and never runs a caller's pattern on the server's own event loop.
+ * Checks JSON against callers' schemas, within about a second of a check's turn, whatever the schema. It never compiles a
+ * schema, and never runs a caller's pattern on the server's own event loop.
  */
 export { SchemaChecker, type SchemaCheckerOptions } from "./schema-checker.ts";

@@ -9,7 +9,7 @@ export interface SchemaCheckerOptions {
 	readonly log: Log;
 	/** Processor time of one check. */
 	readonly limitMs?: number;
-	/** Checks that may wait; each tenant has a share. */
+	/** The number of waiting checks; each tenant has a share. */
 	readonly maxWaiting?: number;
 	readonly idleStopMs?: number;
 }
@@ -22,8 +22,8 @@ const Checked = Type.Object({ id: Type.Integer(), faults: Type.Union([Type.Array
 class TooManyChecks extends Error {}
 
 /**
- * Checks JSON values against JSON Schemas (drafts up to 2020-12) that callers give, in a child process, one after
- * the other, tenants in turns: a pattern can take a matcher hours, and a schema may call itself without end.
+ * Checks JSON values against callers' JSON Schemas (drafts up to 2020-12) in a child process, one after the other, tenants in
+ * turns: a pattern can take a matcher hours, and a schema may call itself without end.
  */
 export class SchemaChecker {
 	readonly #process: EngineProcess<null>;
@@ -56,8 +56,8 @@ export class SchemaChecker {
 	}
 
 	/**
-	 * What is wrong with the value, as texts; empty where it fits. null where nobody can say: the schema is none, its
-	 * check takes longer than the limit, too many wait, or the requester has left.
+	 * Returns the errors of the value as texts; empty if it is valid. null if unknown: the schema is invalid, its check exceeds
+	 * the limit, too many wait, or the requester has left.
 	 */
 	async check(
 		value: unknown,
@@ -72,7 +72,7 @@ export class SchemaChecker {
 		}
 	}
 
-	/** Ends the child for good. */
+	/** Stops the child for good. */
 	stop(): Promise<void> {
 		return this.#process.close();
 	}

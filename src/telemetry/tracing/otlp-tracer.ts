@@ -81,7 +81,7 @@ class Trace implements RequestTrace {
 		if (this.#ended) return;
 		this.#ended = true;
 		for (const span of this.#spans) span.end();
-		this.#export(this.#spans.map((span) => span.written()));
+		this.#export(this.#spans.map((span) => span.toOtlp()));
 	}
 
 	#add(span: TraceSpan): TraceSpan {
@@ -129,7 +129,7 @@ class TraceSpan implements Span {
 		this.#endedAt ??= nowNanos();
 	}
 
-	written(): OtlpSpan {
+	toOtlp(): OtlpSpan {
 		return {
 			traceId: this.#traceId,
 			spanId: this.spanId,

@@ -1,6 +1,6 @@
 /**
- * Texts sealed for a secp256k1 key (docs/sealed-chat.md): ECDH, of whose point the x coordinate goes through
- * HKDF-SHA256 (RFC 5869) into an AES-256-GCM key. Work of about a millisecond for each key agreed.
+ * Seals texts for a secp256k1 key (docs/sealed-chat.md): the x coordinate of the ECDH point goes through HKDF-SHA256 (RFC 5869)
+ * into an AES-256-GCM key. Each key agreement takes about a millisecond.
  */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
 import { secp256k1 } from "@noble/curves/secp256k1";
@@ -11,15 +11,15 @@ const KEY_BYTES = 32;
 const INFO = "ecdsa_encryption";
 const TEXT = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** A packet that this key does not open: another's, changed on its way, or none. Says nothing of what is in it. */
+/** A packet that this key cannot open: another's, modified, or malformed. The message reveals nothing of its content. */
 export class PacketUnreadable extends Error {
 	override readonly name = "PacketUnreadable";
 }
 
 /**
- * The text in a packet of hex digits.
+ * Returns the text in a packet of hex digits.
  * @param privateKey 32 bytes
- * @throws PacketUnreadable
+ * @throws {PacketUnreadable}
  */
 export function openPacket(packet: string, privateKey: Uint8Array): string {
 	if (!isSealedPacket(packet)) throw new PacketUnreadable("not a packet");
@@ -36,14 +36,14 @@ export function openPacket(packet: string, privateKey: Uint8Array): string {
 	}
 }
 
-/** Seals the pieces of one answer: one ephemeral key for all, a nonce of its own for each. */
+/** Seals the pieces of one answer with one ephemeral key and a new nonce for each. */
 export class PacketSealer {
 	readonly #key: Uint8Array;
 	readonly #publicKey: Uint8Array;
 
 	/**
 	 * @param recipient an uncompressed public key, 65 bytes
-	 * @throws Error where that is no point of the curve
+	 * @throws {Error} if that is not a point of the curve
 	 */
 	constructor(recipient: Uint8Array) {
 		const ephemeral = secp256k1.utils.randomPrivateKey();
@@ -51,7 +51,7 @@ export class PacketSealer {
 		this.#key = agreedKey(ephemeral, recipient);
 	}
 
-	/** The packet, as hex digits. */
+	/** Returns the packet as hex digits. */
 	seal(text: string): string {
 		const nonce = randomBytes(PACKET_NONCE_BYTES);
 		const cipher = createCipheriv(CIPHER, this.#key, nonce, { authTagLength: PACKET_TAG_BYTES });
@@ -60,7 +60,7 @@ export class PacketSealer {
 	}
 }
 
-/** Whether 65 bytes are a point of the curve. */
+/** Returns true if 65 bytes are a point of the curve. */
 export function isPublicKey(bytes: Uint8Array): boolean {
 	try {
 		secp256k1.ProjectivePoint.fromHex(bytes);

@@ -6,7 +6,7 @@ import { isSealedPacket } from "../../../wire/sealed-packet.ts";
 import { isPublicKey, openPacket, PacketSealer, PacketUnreadable } from "./packet-cipher.ts";
 import type { SoftwareKey } from "./software-key.ts";
 
-/** Request headers of servers that take sealed conversations. */
+/** Request headers of servers that support sealed conversations. */
 const SEALED_HEADERS = {
 	clientKey: "x-client-pub-key",
 	modelKey: "x-model-pub-key",
@@ -17,7 +17,7 @@ const CLIENT_KEY = /^04[0-9a-f]{128}$/i;
 
 type Fields = Record<string, unknown>;
 
-/** One sealed conversation at the engine: opens what was asked, seals what is said. */
+/** One sealed conversation at the engine: opens the messages, seals the answer. */
 export class SealedConversation {
 	readonly #key: SoftwareKey;
 	readonly #clientKey: Uint8Array;
@@ -28,8 +28,8 @@ export class SealedConversation {
 	}
 
 	/**
-	 * null where a request has none of the headers.
-	 * @throws ApiError INVALID_REQUEST
+	 * Reads the headers; null if a request has none of them.
+	 * @throws {ApiError} INVALID_REQUEST
 	 */
 	static of(headers: Headers, key: () => SoftwareKey): SealedConversation | null {
 		const [client, model, algorithm] = Object.values(SEALED_HEADERS).map((name) => headers.get(name));
@@ -45,8 +45,8 @@ export class SealedConversation {
 	}
 
 	/**
-	 * The body with its messages opened. Each takes about a millisecond: other requests have their turn in between.
-	 * @throws ApiError INVALID_REQUEST, the signal's reason
+	 * Returns the body with its messages opened. Each takes about a millisecond, and other requests run in between.
+	 * @throws {ApiError} INVALID_REQUEST, the signal's reason
 	 */
 	async open(body: unknown, signal: AbortSignal): Promise<unknown> {
 		if (!isRecord(body) || !Array.isArray(body.messages)) return body;
@@ -60,7 +60,7 @@ export class SealedConversation {
 		return { ...body, messages };
 	}
 
-	/** Seals the pieces of one choice. */
+	/** Returns a sealer for the pieces of one choice. */
 	sealer(): PacketSealer {
 		return new PacketSealer(this.#clientKey);
 	}
@@ -68,7 +68,7 @@ export class SealedConversation {
 	#opened(message: Fields, index: number): Fields {
 		const { role, content } = message;
 		if (role === "assistant" || role === "tool") return message;
-		// A developer's plain text comes as a system's; a plain one of a system itself was refused on the way.
+		// A developer's plain text arrives as a system message; plain system messages were refused earlier.
 		if (role !== "user" && !(typeof content === "string" && isSealedPacket(content))) return message;
 		try {
 			return { ...message, content: openPacket(typeof content === "string" ? content : "", this.#key.privateKey) };
@@ -83,7 +83,7 @@ function refused(message: string): ApiError {
 	return new ApiError("INVALID_REQUEST", { message });
 }
 
-/** Keys go with the byte 04 in front of their coordinates, or without. */
+/** Keys may start with the byte 04 or omit it. */
 function withoutPrefix(key: string): string {
 	return key.toLowerCase().replace(/^04(?=[0-9a-f]{128}$)/, "");
 }

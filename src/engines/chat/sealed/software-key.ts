@@ -1,16 +1,16 @@
 import { secp256k1 } from "@noble/curves/secp256k1";
 import { keccak_256 } from "@noble/hashes/sha3";
 
-/** What is said of this key to who asks for an attestation: nothing here is an enclave. */
+/** The attestation of this key says that it is not in an enclave. */
 const NOT_VERIFIED =
 	"A key in the memory of an ordinary process: no enclave holds it and no hardware vouches for it. For the development of clients";
 
-/** The built-in engine's key: seals conversations and signs what was said. Software, and says so. */
+/** The built-in engine's key: seals conversations and signs answers. It is software, and its attestation says so. */
 export class SoftwareKey {
 	readonly privateKey: Uint8Array;
 	/** Uncompressed, 130 hex digits. */
 	readonly publicKey: string;
-	/** Of the public key, as Ethereum derives it: 0x and 40 hex digits. */
+	/** The Ethereum address of the public key: 0x and 40 hex digits. */
 	readonly address: string;
 
 	/** @param privateKey 32 bytes, as hex */
@@ -21,7 +21,7 @@ export class SoftwareKey {
 		this.address = `0x${Buffer.from(keccak_256(publicKey.subarray(1)).subarray(-20)).toString("hex")}`;
 	}
 
-	/** The body of GET /tee/attestation (docs/sealed-chat.md). */
+	/** Returns the body of GET /tee/attestation (docs/sealed-chat.md). */
 	attestation(model: string, nonce: string): Record<string, unknown> {
 		return {
 			verified: false,
@@ -36,7 +36,7 @@ export class SoftwareKey {
 		};
 	}
 
-	/** personal_sign (ERC-191): 0x and r, s, v as 130 hex digits. */
+	/** Signs by personal_sign (ERC-191); returns 0x and r, s, v as 130 hex digits. */
 	sign(text: string): string {
 		const bytes = Buffer.from(text);
 		const prefixed = Buffer.concat([Buffer.from(`\x19Ethereum Signed Message:\n${bytes.length}`), bytes]);
