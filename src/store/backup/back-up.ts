@@ -1,6 +1,6 @@
 /**
- * A copy of a SQLite store while its server runs. It holds all that was acknowledged before it began, and it needs
- * nothing beside it: a start on it alone begins the journal behind what is booked in it.
+ * Copies a SQLite store while its server runs. The copy includes everything that was acknowledged before it began,
+ * and needs no other file: a start on it begins the journal behind what is applied in it.
  */
 import { Database } from "bun:sqlite";
 import { closeSync, existsSync, fsyncSync, openSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
@@ -14,9 +14,9 @@ import { checkCopy } from "./check-copy.ts";
 
 export interface BackUpOptions {
 	readonly dataDir: string;
-	/** The file to be made; nothing may be there. */
+	/** The file to create; it must not exist. */
 	readonly file: string;
-	/** How long a server is waited for that has not booked yet what its journal holds. */
+	/** How long to wait for a server that has not applied its journal yet. */
 	readonly patienceMs?: number;
 }
 
@@ -25,11 +25,11 @@ export interface BackUpReport {
 	readonly bytes: number;
 	readonly accounts: number;
 	readonly posts: number;
-	/** Records of the journal that no server booked in time: they are not in the copy. */
+	/** Records of the journal that no server applied in time: the copy lacks them. */
 	readonly missingRecords: number;
 }
 
-/** There is a file of that name already, and it is not replaced. */
+/** Thrown where a file of that name exists: it is not replaced. */
 class BackUpExistsError extends Error {
 	override readonly name = "BackUpExistsError";
 	readonly code = "BACKUP_EXISTS";
@@ -37,14 +37,14 @@ class BackUpExistsError extends Error {
 
 const PATIENCE_MS = 10_000;
 const LOOK_EVERY_MS = 20;
-/** What a killed backup left behind is this old before the next one removes it. */
+/** Files of a killed backup are removed by the next one once they are this old. */
 const LEFTOVER_MS = 3_600_000;
 const TEMPORARY = ".tmp";
 
 /**
- * Copies the store's database to a file, under another name until it was checked: its pages, and the audit of its books.
- * Reads one snapshot; writers go on meanwhile. Throws `BackUpExistsError`, `CopyFaultError`, and what SQLite and the
- * file system throw; no file is left then.
+ * Copies the store's database to a file, under another name until its pages and the audit of its books are checked.
+ * Reads one snapshot, while writers continue. Throws `BackUpExistsError`, `CopyFaultError`, and errors of SQLite and
+ * the file system; no file is left then.
  */
 export async function backUp({ dataDir, file, patienceMs }: BackUpOptions): Promise<BackUpReport> {
 	if (existsSync(file)) throw new BackUpExistsError(`${file} is there already: a backup replaces nothing, name another file`);
@@ -65,7 +65,7 @@ export async function backUp({ dataDir, file, patienceMs }: BackUpOptions): Prom
 	}
 }
 
-/** Waits until the store has what the journal held at the call. Returns the records that it lacks all the same. */
+/** Waits until the store has what the journal held at the call. Returns the number of records that it still lacks. */
 async function waitForBacklog(dataDir: string, patienceMs: number): Promise<number> {
 	const admin = openAdmin(dataDir);
 	try {
@@ -105,13 +105,13 @@ export function syncFile(path: string): void {
 
 const NAME = /^turnpike-\d{8}T\d{6}Z\.db$/;
 
-/** The file of a backup that is made in a folder at an instant, Unix milliseconds: `turnpike-20261128T021500Z.db`. */
+/** Returns the path of a backup in a folder at an instant, Unix milliseconds: `turnpike-20261128T021500Z.db`. */
 export function backUpFile(folder: string, nowMs: number): string {
 	const stamp = new Date(nowMs).toISOString().replace(/[-:]/g, "").replace(/\.\d+/, "");
 	return join(folder, `turnpike-${stamp}.db`);
 }
 
-/** Removes all but the newest `keep` backups of a folder, and what killed ones left. Returns what it removed. */
+/** Removes all but the newest `keep` backups of a folder, and files of killed ones. Returns the removed ones. */
 export function rotateBackUps(folder: string, keep: number, nowMs: number): string[] {
 	const names = readdirSync(folder).sort();
 	const old = names.filter((name) => NAME.test(name)).slice(0, -keep);

@@ -1,4 +1,4 @@
-/** What makes a database file a copy of the books that can be trusted. */
+/** Checks that a database file is a reliable copy of the books. */
 import { type Database, SQLiteError } from "bun:sqlite";
 import { Kysely } from "kysely";
 import { type AuditReport, audit } from "../../ledger/audit.ts";
@@ -6,13 +6,13 @@ import { asStoreFault } from "../sqlite/damage.ts";
 import { BunSqliteDialect } from "../sqlite/dialect.ts";
 import type { Tables } from "../tables.ts";
 
-/** A copy is damaged inside, or its books do not balance. */
+/** Thrown where a copy is damaged, or its books do not balance. */
 export class CopyFaultError extends Error {
 	override readonly name = "CopyFaultError";
 	readonly code = "COPY_FAULT";
 }
 
-/** What SQLite threw about a copy, as a text for the operator; anything else as it is. */
+/** Turns SQLite's error about a copy into a text for the operator; returns anything else unchanged. */
 export function asCopyFault(path: string, error: unknown): unknown {
 	if (error instanceof SQLiteError && /^SQLITE_(NOTADB|CORRUPT)/.test(error.code ?? ""))
 		return new CopyFaultError(`${path} is damaged (${error.message}): use another copy`, { cause: error });

@@ -11,7 +11,7 @@ import { inTransaction } from "../transaction.ts";
 import { syncFile } from "./back-up.ts";
 import { asCopyFault, CopyFaultError, checkCopy } from "./check-copy.ts";
 
-/** The data folder has books or a journal already. */
+/** Thrown where the data folder already has books or a journal. */
 class RestoreRefusedError extends Error {
 	override readonly name = "RestoreRefusedError";
 	readonly code = "RESTORE_REFUSED";
@@ -23,10 +23,10 @@ export interface RestoreReport {
 }
 
 /**
- * Puts a copy of a SQLite store into a data folder that has none, after it was checked: its pages, and the audit of its
- * books. The store is a node of its own from then on: no journal of the server that it was copied from can be taken
- * for its own, and what that server had leased is free. Throws `RestoreRefusedError`, `DataFolderInUseError`,
- * `CopyFaultError`, `DatabaseDamagedError`, `StoreTooNewError`, and what the file system throws; the folder has no store then.
+ * Puts a copy of a SQLite store into a data folder without one, after checking its pages and the audit of its books.
+ * The store is a new node from then on: it accepts no journal of the server that was copied, and that server's leases
+ * are free. Throws `RestoreRefusedError`, `DataFolderInUseError`, `CopyFaultError`, `DatabaseDamagedError`,
+ * `StoreTooNewError`, and errors of the file system; the folder has no store then.
  */
 export async function restore(from: string, dataDir: string): Promise<RestoreReport> {
 	if (!existsSync(from)) throw new RestoreRefusedError(`there is no file ${from}`);
@@ -43,7 +43,7 @@ export async function restore(from: string, dataDir: string): Promise<RestoreRep
 		beginAnew(temporary, from);
 		const counted = await checkCopy(openCopy(temporary), from);
 		syncFile(temporary);
-		// An empty file is no store, but its name would be in the way of the log of a real one.
+		// An empty file is no store, but its name would collide with the log of a real one.
 		for (const leftover of [`${path}-wal`, `${path}-shm`]) rmSync(leftover, { force: true });
 		renameSync(temporary, path);
 		syncFolderNow(dataDir);
@@ -54,7 +54,7 @@ export async function restore(from: string, dataDir: string): Promise<RestoreRep
 	}
 }
 
-/** A database whose last writes stand in a log beside it: without that log older books would be taken for all of them. */
+/** Refuses a database whose last writes are in a log beside it: without that log, older books would appear complete. */
 function refuseLive(from: string): void {
 	const log = `${from}-wal`;
 	if (!existsSync(log) || statSync(log).size === 0) return;

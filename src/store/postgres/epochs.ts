@@ -19,7 +19,7 @@ export async function latestEpoch(sql: SQL, nodeId: string): Promise<StoredEpoch
 	return { id: nodeId, epoch: Number(row?.epoch ?? 0), appliedSeq: Number(row?.applied_seq ?? 0) };
 }
 
-/** How far the store has this boot; where a failover lost the boot itself, it is written again behind what is there. */
+/** Returns how far the store has this boot. Where a failover lost the boot itself, it is written again. */
 export async function isKnownEpoch(sql: SQL, boot: StoredEpoch): Promise<number> {
 	const [row] = await sql.unsafe("SELECT applied_seq FROM nodes WHERE node_id = $1 AND epoch = $2", [boot.id, boot.epoch]);
 	if (row !== undefined) return Number(row.applied_seq);

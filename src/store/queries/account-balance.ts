@@ -9,24 +9,24 @@ import { DAY_MS } from "../store-clock.ts";
 
 export interface AccountBalanceQuery {
 	readonly accountId: string;
-	/** The key that asks: what it may still spend. */
+	/** The calling key, whose remaining limits are returned. */
 	readonly keyId: string;
-	/** The caller's time, Unix milliseconds: decides the diem epoch and the window of the key's limit. */
+	/** The caller's time in Unix milliseconds, which decides the diem epoch and the window of the key's limit. */
 	readonly nowMs: number;
 }
 
-/** Nano-USD and nano-diem, as booked. */
+/** In nano-USD and nano-diem, as applied. */
 export interface AccountBalance {
 	readonly usd: number;
 	readonly bundled: number;
-	/** What is left of the day's diem; null where nothing is staked, as far as is known. */
+	/** The rest of the day's diem; null where no stake is known. */
 	readonly diem: number | null;
-	/** What the day's diem was at its start. */
+	/** The day's diem at its start. */
 	readonly diemAllotted: number;
 	readonly key: KeyWithUsage;
 }
 
-/** The money of an account, from one snapshot. Throws `AdminError` (NOT_FOUND). */
+/** Returns the money of an account, from one snapshot. Throws `AdminError` (NOT_FOUND). */
 export function accountBalance(admin: AdminStore, query: AccountBalanceQuery): Promise<AccountBalance> {
 	const { accountId, keyId, nowMs } = query;
 	const day = Math.floor(nowMs / DAY_MS);

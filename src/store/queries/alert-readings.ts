@@ -1,4 +1,4 @@
-/** What the rules of alerts ask of the books: accounts that run out, keys near their limit, what a day has cost. */
+/** The data for the rules of alerts: accounts that run out, keys near their limit, the cost of a day. */
 import { sql } from "kysely";
 import { withUsage } from "../admin/key-usage.ts";
 import type { AdminStore } from "../admin/open-admin.ts";
@@ -7,28 +7,28 @@ import { limitNano } from "../key-limits.ts";
 import { DAY_MS } from "../store-clock.ts";
 
 export interface AlertReadingsQuery {
-	/** Nano-USD; null: not asked. */
+	/** Nano-USD; null: not requested. */
 	readonly balanceBelow: number | null;
-	/** Share of a limit, 0 to 1; null: not asked. */
+	/** Share of a limit, 0 to 1; null: not requested. */
 	readonly keyShare: number | null;
 	readonly spend: boolean;
 }
 
 export interface AlertReadings {
-	/** Accounts that were ever given USD and have less now; nano-USD. The lowest first. */
+	/** Accounts that ever received USD and have less now, in nano-USD, lowest first. */
 	readonly low: readonly { readonly accountId: string; readonly name: string; readonly usd: number }[];
 	readonly near: readonly {
 		readonly keyId: string;
 		readonly accountId: string;
 		readonly unit: "usd" | "diem";
-		/** Of the limit. */
+		/** Share of the limit. */
 		readonly share: number;
 	}[];
-	/** Nano-USD of all accounts on this UTC day, bundled credit and diem included; null: not asked. */
+	/** Nano-USD of all accounts on this UTC day, including bundled credit and diem; null: not requested. */
 	readonly spentToday: number | null;
 }
 
-/** Of each kind. */
+/** Most entries of each kind. */
 const MAX_LISTED = 200;
 const KEYS_AT_ONCE = 500;
 
@@ -46,7 +46,7 @@ export function alertReadings(admin: AdminStore, query: AlertReadingsQuery): Pro
 
 type Db = AdminStore["db"];
 
-/** A disabled account spends nothing: nobody has to fill it. */
+/** A disabled account spends nothing, so nobody has to fill it. */
 async function lowOf(db: Db, below: number): Promise<AlertReadings["low"]> {
 	const rows = await db
 		.selectFrom("budgets")
@@ -77,7 +77,7 @@ async function nearOf(db: Db, share: number, nowMs: number): Promise<AlertReadin
 		for (const { key, currentPeriod } of await withUsage(db, rows.map(keyOf), nowMs)) {
 			for (const unit of ["usd", "diem"] as const) {
 				const limit = limitNano(key.limits[unit]);
-				// A limit of 0 switches the unit off: nobody nears it.
+				// A limit of 0 switches the unit off, so nothing approaches it.
 				const reached = limit > 0 ? Number(currentPeriod?.[unit] ?? 0n) / limit : 0;
 				if (reached >= share) near.push({ keyId: key.id, accountId: key.accountId, unit, share: reached });
 			}

@@ -1,4 +1,4 @@
-/** The keys of all accounts, as the operator looks through them. */
+/** The keys of all accounts, as pages for the operator. */
 import { sql } from "kysely";
 import { type KeyUsage, withUsage } from "../admin/key-usage.ts";
 import type { AdminStore } from "../admin/open-admin.ts";
@@ -6,14 +6,14 @@ import { keyOf } from "../callers.ts";
 import type { ApiKey } from "../port.ts";
 import { contains } from "./contains.ts";
 
-/** Where a page of keys ends: the next one begins behind it. */
+/** The last key of a page: the next page begins behind it. */
 export interface KeyPlace {
 	readonly createdAtMs: number;
 	readonly id: string;
 }
 
 export interface KeyPageQuery {
-	/** A part of the description, the id, the last characters or the account's name; such a page may look at all keys. */
+	/** A part of the description, the id, the last characters or the account's name; such a page may scan all keys. */
 	readonly search?: string;
 	readonly accountId?: string;
 	/** `active`: neither revoked nor expired. */
@@ -27,11 +27,11 @@ export interface KeyEntry {
 	readonly key: ApiKey;
 	readonly account: { readonly id: string; readonly name: string };
 	readonly state: "active" | "expired" | "revoked";
-	/** Of the UTC day and the six before it. */
+	/** Spent on the UTC day and the six before it. */
 	readonly trailingSevenDays: KeyUsage;
 }
 
-/** A page, newest first, at the cost of the page. */
+/** Returns a page, newest first, at the cost of the page. */
 export function listKeyPage(admin: AdminStore, query: KeyPageQuery): Promise<KeyEntry[]> {
 	const { search, accountId, state, after, limit } = query;
 	const nowMs = admin.wallMs();

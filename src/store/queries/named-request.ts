@@ -1,7 +1,7 @@
 import { findRequest, type RequestRecord } from "../../ledger/requests.ts";
 import type { AdminStore } from "../admin/open-admin.ts";
 
-/** What the books know of one request, with its account's name; null where none is booked. */
+/** Returns the record of one request in the books, with its account's name; null where none is applied. */
 export async function namedRequest(
 	admin: AdminStore,
 	{ requestId }: { readonly requestId: string },

@@ -1,8 +1,9 @@
 import type { StoreDb } from "../tables.ts";
 
 /**
- * The lowest id from which on posts were booked at this instant (Unix milliseconds) or later, as far as ids are in the
- * order of instants: several nodes book at once. Some twenty seeks, at any number of posts.
+ * Returns the lowest id from which posts were applied at this instant (Unix milliseconds) or later, as far as ids
+ * follow the order of instants: several nodes write at the same time. It needs some twenty seeks, at any number of
+ * posts.
  */
 export async function firstIdFrom(db: StoreDb, ms: number): Promise<number> {
 	const newest = await db.selectFrom("posts").select("id").orderBy("id", "desc").limit(1).executeTakeFirst();

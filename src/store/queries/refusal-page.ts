@@ -3,18 +3,20 @@ import type { AdminStore } from "../admin/open-admin.ts";
 
 export interface RefusalPageQuery {
 	readonly accountId?: string;
-	/** The place that the page before ended with; null: from the newest on. */
+	/** The last position of the page before; null: from the newest on. */
 	readonly before: number | null;
 	readonly limit: number;
 }
 
 export interface RefusalEntry extends ExceededLimit {
-	/** Higher for later ones. */
+	/** Position in the order; later entries have higher ones. */
 	readonly place: number;
 	readonly accountName: string;
 }
 
-/** The log of requests that a limit refused, of all accounts or of one, newest first, at the cost of the page. */
+/**
+ * Returns the log of requests that a limit refused, of all accounts or of one, newest first, at the cost of the page.
+ */
 export async function listRefusalPage(
 	admin: AdminStore,
 	{ accountId, before, limit }: RefusalPageQuery,

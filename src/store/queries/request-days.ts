@@ -3,8 +3,9 @@ import { DAY_MS } from "../store-clock.ts";
 import { firstIdFrom } from "./posts-by-time.ts";
 
 /**
- * How many metered requests were booked on each UTC day, both included, by the numbers of their rows: a few seeks a day,
- * at any length of the journal. Where a batch of PostgreSQL failed its numbers are left out, so it may be a few too many.
+ * Returns how many metered requests were applied on each UTC day, both ends included, by the numbers of their rows: a
+ * few seeks per day, at any length of the journal. A failed batch of PostgreSQL skips its numbers, so the count may
+ * be a few too high.
  */
 export async function requestDays(
 	admin: AdminStore,

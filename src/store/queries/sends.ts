@@ -1,4 +1,4 @@
-/** The audit of sends, read: what was sent to a chain, by hashes. */
+/** Reads the audit of sends: what was sent to a chain, by hashes. */
 import { type Selectable, sql } from "kysely";
 import type { AdminStore } from "../admin/open-admin.ts";
 import type { Tables } from "../tables.ts";
@@ -22,23 +22,23 @@ export interface SendView {
 	readonly rawHash: string | null;
 	readonly txHash: string | null;
 	readonly sentAtMs: number;
-	/** null: nobody knows, or it is under way. */
+	/** null: the outcome is unknown, or the send is running. */
 	readonly outcome: string | null;
 	readonly endedAtMs: number | null;
 }
 
-/** Where a page of sends ends: the next one begins behind it. */
+/** The last send of a page: the next page begins behind it. */
 export interface SendPlace {
 	readonly sentAtMs: number;
 	readonly id: number;
 }
 
-/** Newest first. A hash is found by its index, however many there are. */
+/** Returns sends, newest first. A hash is found by its index, however many there are. */
 export async function listSends(admin: AdminStore, question: SendsQuery): Promise<SendView[]> {
 	return (await sendRows(admin, question, null)).map(viewOf);
 }
 
-/** The same page by page: with the place of each. */
+/** Returns the same in pages, with the position of each send. */
 export async function listSendPage(
 	admin: AdminStore,
 	question: SendsQuery & { readonly after: SendPlace | null },

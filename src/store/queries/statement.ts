@@ -1,7 +1,7 @@
 /**
- * The statement of one account, read: an entry is one charge of one sku in one unit, numbered as it was booked
- * (statement-numbers.ts). Any place is found by a few seeks of an index, so a page costs the same at any depth and
- * at any length of the journal. The order is that of booking, and so is the time that entries are told by.
+ * Reads the statement of one account. An entry is one charge of one sku in one unit, numbered as it was applied
+ * (statement-numbers.ts). Any position is found by a few seeks of an index, so a page costs the same at any depth and
+ * any length of the journal. Entries are ordered and dated by their application.
  */
 import { sql } from "kysely";
 import type { MoneySource } from "../../journal/records.ts";
@@ -22,7 +22,7 @@ export interface StatementEntry {
 	readonly completionTokens: number | null;
 }
 
-/** Entries with a number above `after`, up to and with `last`. Numbers start at 1. */
+/** Entries with a number above `after`, up to and including `last`. Numbers start at 1. */
 export interface EntryRange {
 	readonly after: number;
 	readonly last: number;
@@ -31,27 +31,27 @@ export interface EntryRange {
 const SOURCES: readonly MoneySource[] = ["usd", "bundled", "diem"];
 const COLUMNS = { usd: "entries_usd", bundled: "entries_bundled", diem: "entries_diem" } as const;
 
-/** A post as a place of the statement. */
+/** A post as a position in the statement. */
 interface Place {
 	readonly postId: number;
-	/** Number of its last entry, over the units that are listed. */
+	/** Number of its last entry, over the listed units. */
 	readonly number: number;
 	/** Number of its last entry in the unit by which it was found. */
 	readonly ofUnit: number;
 	readonly bookedAtMs: number;
 }
 
-/** One unit's posts, ends included. */
+/** The posts of one unit, ends included. */
 interface Lane {
 	readonly source: MoneySource;
 	readonly first: Place;
 	readonly last: Place;
 }
 
-/** What grows from post to post of an account: the number over all units, the instant of booking. */
+/** Values that grow from post to post of an account: the number over all units, the instant of application. */
 type OrderedBy = "entries" | "booked_at";
 
-/** A lane from its first place that passes a test. */
+/** A lane from its first position that passes a test. */
 interface Found {
 	readonly source: MoneySource;
 	readonly place: Place;
@@ -62,7 +62,7 @@ export class Statement {
 	readonly #accountId: string;
 	readonly #currency: MoneySource | null;
 	#lanes: readonly Lane[] = [];
-	/** The numbers of the last archived entries, over the units that are listed and in each. */
+	/** The numbers of the last archived entries, over the listed units and in each. */
 	#archived: Record<MoneySource, number> & { listed: number } = { usd: 0, bundled: 0, diem: 0, listed: 0 };
 
 	private constructor(db: StoreDb, accountId: string, currency: MoneySource | null) {
@@ -72,15 +72,15 @@ export class Statement {
 	}
 
 	/**
-	 * The statement in all units, or in one, from the first entry on that is not archived. `db` is a snapshot: all that is
-	 * read of it belongs together.
+	 * Opens the statement in all units, or in one, from the first entry that is not archived. `db` is a snapshot, so
+	 * that all its reads agree.
 	 */
 	static async open(db: StoreDb, accountId: string, currency: MoneySource | null): Promise<Statement> {
 		const statement = new Statement(db, accountId, currency);
 		await statement.#readStart();
 		const lanes: Lane[] = [];
 		for (const source of currency === null ? SOURCES : [currency]) {
-			// Posts that were refunded stay in the store; of the statement they are archived with the others.
+			// Refunded posts stay in the store; in the statement they are archived with the others.
 			const first = await statement.#placeFrom(source, statement.#archived[source] + 1);
 			const last = await statement.#lastPlace(source);
 			if (first !== null && last !== null) lanes.push({ source, first, last });
@@ -89,14 +89,14 @@ export class Statement {
 		return statement;
 	}
 
-	/** The entries booked from `fromMs` on and before `toMs`; null leaves a side open. */
+	/** Returns the entries applied from `fromMs` on and before `toMs`; null leaves a side open. */
 	async range(fromMs: number | null, toMs: number | null): Promise<EntryRange> {
 		const after = await this.#numberBefore(fromMs ?? Number.NEGATIVE_INFINITY);
 		const last = toMs === null ? this.#lastNumber() : await this.#numberBefore(toMs);
 		return { after, last: Math.max(after, last) };
 	}
 
-	/** The first `limit` entries of a range, ascending. What is archived of it is left out. */
+	/** Returns the first `limit` entries of a range, ascending. Archived ones are left out. */
 	async read({ after, last }: EntryRange, limit: number): Promise<StatementEntry[]> {
 		const range = { after: Math.max(after, this.#archived.listed), last };
 		const wanted = Math.min(limit, range.last - range.after);
@@ -104,7 +104,7 @@ export class Statement {
 		const found = await this.#findNumber(range.after + 1);
 		const start = earliest(found);
 		if (start === null) return [];
-		// A range may begin in the middle of a post: what stands before it is read and left out.
+		// A range may begin in the middle of a post: the part before it is read and dropped.
 		const skipped = range.after - (start.number - (await this.#entriesOf(start)));
 		const rows: EntryRow[] = [];
 		for (const { source, place } of found) rows.push(...(await this.#rowsFrom(source, place, skipped + wanted)));
@@ -133,7 +133,7 @@ export class Statement {
 		return Math.max(this.#archived.listed, ...this.#lanes.map((lane) => lane.last.number));
 	}
 
-	/** The number of the last entry booked before an instant. */
+	/** Returns the number of the last entry applied before an instant. */
 	async #numberBefore(ms: number): Promise<number> {
 		const next = earliest(await this.#find("booked_at", ms));
 		return next === null ? this.#lastNumber() : next.number - (await this.#entriesOf(next));
@@ -142,13 +142,16 @@ export class Statement {
 	async #findNumber(number: number): Promise<Found[]> {
 		const [only, ...others] = this.#lanes;
 		if (only === undefined || others.length > 0) return this.#find("entries", number);
-		// Entries of other units that are archived have numbers too.
+		// Archived entries of other units have numbers too.
 		if (this.#archived.listed !== this.#archived[only.source]) return this.#find("entries", number);
 		const place = await this.#placeFrom(only.source, number);
 		return place === null ? [] : [{ source: only.source, place }];
 	}
 
-	/** In each lane the first place with at least this value, which grows from post to post; lanes without one are left out. */
+	/**
+	 * Returns each lane's first position with at least this value, which grows from post to post; lanes without one are
+	 * left out.
+	 */
 	async #find(by: OrderedBy, least: number): Promise<Found[]> {
 		const found: Found[] = [];
 		for (const lane of this.#lanes) {
@@ -166,7 +169,7 @@ export class Statement {
 		const middle = sql`(failing + passing) / 2`;
 		const found = sql`(SELECT ${sql.ref(by)} FROM posts WHERE account_id = ${this.#accountId} AND ${column} >= ${middle}
 			ORDER BY ${column} LIMIT 1) >= ${least}`;
-		// Halves the numbers between one whose post fails and one whose post passes, inside the database.
+		// Bisects, inside the database, between a number whose post fails and one whose post passes.
 		const { rows } = await sql<{ passing: bigint }>`
 			WITH RECURSIVE search (failing, passing) AS (
 				SELECT CAST(${first.ofUnit} AS BIGINT), CAST(${last.ofUnit} AS BIGINT)
@@ -177,7 +180,7 @@ export class Statement {
 		return this.#placeFrom(source, Number(rows[0]?.passing ?? last.ofUnit));
 	}
 
-	/** The first post of a unit with a number of at least `number`. */
+	/** Returns the first post of a unit with a number of at least `number`. */
 	async #placeFrom(source: MoneySource, number: number): Promise<Place | null> {
 		return this.#placeOf(await this.#places(source).where(COLUMNS[source], ">=", BigInt(number)).executeTakeFirst());
 	}
@@ -208,7 +211,7 @@ export class Statement {
 		};
 	}
 
-	/** How many entries of a post are listed. */
+	/** Returns how many entries of a post are listed. */
 	async #entriesOf(place: Place): Promise<number> {
 		let query = this.#db
 			.selectFrom("movements")
@@ -284,7 +287,7 @@ function entryOf(row: EntryRow): StatementEntry {
 	};
 }
 
-/** The place that was booked first. Posts are numbered in the order of booking. */
+/** Returns the position that was applied first. Posts are numbered in the order of application. */
 function earliest(found: readonly Found[]): Place | null {
 	let best: Place | null = null;
 	for (const { place } of found) if (best === null || place.number < best.number) best = place;

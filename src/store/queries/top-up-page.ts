@@ -3,7 +3,7 @@ import type { AdminStore } from "../admin/open-admin.ts";
 import type { TopUpState } from "../tables.ts";
 import { contains } from "./contains.ts";
 
-/** Where a page of top-ups ends: the next one begins behind it. */
+/** The last top-up of a page: the next page begins behind it. */
 export interface TopUpPlace {
 	readonly createdAtMs: number;
 	readonly id: string;
@@ -17,13 +17,13 @@ export interface TopUpPageQuery {
 	readonly limit: number;
 }
 
-/** A payment as the operator sees it: without what was signed. */
+/** A payment as the operator sees it, without the signed data. */
 export interface TopUpEntry {
 	readonly id: string;
 	readonly state: TopUpState;
 	readonly network: string;
 	readonly payer: string;
-	/** Nano-USD. */
+	/** In nano-USD. */
 	readonly amount: number;
 	readonly transaction: string | null;
 	readonly reason: string | null;
@@ -32,7 +32,7 @@ export interface TopUpEntry {
 	readonly endedAtMs: number | null;
 }
 
-/** Newest first, at the cost of the page; with a payer it may look at all. */
+/** Returns top-ups, newest first, at the cost of the page; with a payer it may scan all. */
 export async function listTopUpPage(admin: AdminStore, { state, payer, after, limit }: TopUpPageQuery): Promise<TopUpEntry[]> {
 	let page = admin.db.selectFrom("top_ups").selectAll();
 	if (state !== undefined) page = page.where("state", "=", state);

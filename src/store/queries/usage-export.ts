@@ -2,7 +2,7 @@ import type { MoneySource } from "../../journal/records.ts";
 import type { StoreDb } from "../tables.ts";
 import { firstIdFrom } from "./posts-by-time.ts";
 
-/** One line of a request: one sku from one source of money; a request at price 0 has one line without a sku. */
+/** One line of a request: one sku from one source of money. A request at price 0 has one line without a sku. */
 export interface ExportedLine {
 	readonly bookedAtMs: number;
 	readonly requestId: string;
@@ -19,29 +19,29 @@ export interface ExportedLine {
 	readonly completionTokens: number | null;
 	readonly sku: string | null;
 	readonly units: number;
-	/** pico-USD per unit. */
+	/** In pico-USD per unit. */
 	readonly picoPrice: number;
-	/** Nano-USD or nano-diem. */
+	/** In nano-USD or nano-diem. */
 	readonly amount: number;
-	/** `overrun`: borne by the operator. null: nothing was to be paid. */
+	/** `overrun` means that the operator paid. null: nothing was to be paid. */
 	readonly source: MoneySource | "overrun" | null;
 }
 
 export interface ExportRange {
-	/** Booked from here on, Unix milliseconds; null: from the first. */
+	/** Applied at or after this time, Unix milliseconds; null: from the first. */
 	readonly fromMs: number | null;
-	/** Booked before. */
+	/** Applied before this time. */
 	readonly toMs: number;
 }
 
-/** Posts that are in memory at once. */
+/** Most posts in memory at once. */
 const CHUNK = 1_000;
-/** Several nodes book at once: an id may be this much out of the order of instants (docs/money.md). */
+/** Several nodes write at the same time: an id may be this much out of the order of instants (docs/money.md). */
 const DISORDER_MS = 60_000;
 
 /**
- * The use of all accounts, in the order of booking, chunk by chunk: memory does not grow with the range, and no
- * transaction stays open between two chunks. What is booked is never changed, so the chunks belong together.
+ * Yields the usage of all accounts, in the order of application, chunk by chunk: memory does not grow with the range,
+ * and no transaction stays open between two chunks. Applied rows never change, so the chunks are consistent.
  */
 export async function* exportUsage(db: StoreDb, { fromMs, toMs }: ExportRange): AsyncGenerator<ExportedLine[]> {
 	let after = fromMs === null ? 0 : (await firstIdFrom(db, fromMs - DISORDER_MS)) - 1;

@@ -6,24 +6,24 @@ export interface UsageHistoryQuery {
 	readonly accountId: string;
 	/** null: all. */
 	readonly currency: MoneySource | null;
-	/** Booked from here on, Unix milliseconds; null: from the first entry. Not looked at where `after` is given. */
+	/** Applied at or after this time, Unix milliseconds; null: from the first entry. Ignored where `after` is given. */
 	readonly fromMs: number | null;
-	/** Booked before; null: up to the last entry. */
+	/** Applied before this time; null: up to the last entry. */
 	readonly toMs: number | null;
-	/** The number that the page before ended with; null: the first page. */
+	/** The last number of the page before; null: the first page. */
 	readonly after: number | null;
 	readonly limit: number;
 }
 
 export interface UsageHistory {
 	readonly entries: readonly StatementEntry[];
-	/** Where the next page begins; null where this is the last one now. */
+	/** Where the next page begins; null where this is currently the last one. */
 	readonly next: number | null;
 }
 
 /**
- * The entries of an account's statement that follow a place, ascending. Numbers have no holes and new entries get
- * higher ones, so pages that follow each other skip and repeat nothing.
+ * Returns the entries of an account's statement after a position, ascending. Numbers have no gaps and new entries get
+ * higher ones, so that consecutive pages skip and repeat nothing.
  */
 export function usageHistory(admin: AdminStore, query: UsageHistoryQuery): Promise<UsageHistory> {
 	return admin.db
@@ -32,7 +32,7 @@ export function usageHistory(admin: AdminStore, query: UsageHistoryQuery): Promi
 		.execute(async (tx) => {
 			const statement = await Statement.open(tx, query.accountId, query.currency);
 			const range = await statement.range(query.after === null ? query.fromMs : null, query.toMs);
-			// A cursor into what was archived meanwhile goes on with the first entry that is still here.
+			// A cursor into meanwhile archived entries continues with the first entry that is still in the store.
 			const after = Math.max(query.after ?? range.after, statement.archived);
 			const entries = await statement.read({ after, last: range.last }, query.limit);
 			const reached = after + entries.length;

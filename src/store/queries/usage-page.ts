@@ -6,9 +6,9 @@ export interface UsagePageQuery {
 	readonly accountId: string;
 	/** null: all. */
 	readonly currency: MoneySource | null;
-	/** Booked from here on, Unix milliseconds; null: from the first entry. */
+	/** Applied at or after this time, Unix milliseconds; null: from the first entry. */
 	readonly fromMs: number | null;
-	/** Booked before; null: up to the last entry. */
+	/** Applied before this time; null: up to the last entry. */
 	readonly toMs: number | null;
 	readonly order: "asc" | "desc";
 	readonly offset: number;
@@ -17,11 +17,11 @@ export interface UsagePageQuery {
 
 export interface UsagePage {
 	readonly entries: readonly StatementEntry[];
-	/** Entries on all pages. */
+	/** Number of entries on all pages. */
 	readonly total: number;
 }
 
-/** A page of an account's statement by its place, with the number of all entries, from one snapshot. */
+/** Returns a page of an account's statement by its position, with the total number of entries, from one snapshot. */
 export function usagePage(admin: AdminStore, query: UsagePageQuery): Promise<UsagePage> {
 	return admin.db
 		.transaction()

@@ -1,4 +1,4 @@
-/** What all accounts used, from the daily sums: the journal is not looked at, and other days than those asked for neither. */
+/** Usage of all accounts, from the daily sums: it reads neither the journal nor other days. */
 import { type SelectQueryBuilder, sql } from "kysely";
 import type { AdminStore } from "../admin/open-admin.ts";
 import type { Tables } from "../tables.ts";
@@ -9,19 +9,19 @@ export interface UsageRowsQuery {
 	/** UTC day numbers, both included. */
 	readonly firstDay: number;
 	readonly lastDay: number;
-	/** What rows are told apart by; without anything there is one row, the sum. */
+	/** What the rows are grouped by; empty: one row, the sum. */
 	readonly by: readonly UsagePart[];
 	readonly accountId?: string;
 	readonly keyId?: string;
-	/** Rows at most: the dearest. */
+	/** Most rows: those with the highest amounts. */
 	readonly limit: number;
 }
 
-/** Nano-USD, nano-diem, and units as the sku counts them. What rows are not told apart by is null. */
+/** Nano-USD, nano-diem, and units as the sku counts them. Fields that rows are not grouped by are null. */
 export interface UsageSum {
 	readonly sku: string | null;
 	readonly day: number | null;
-	/** `id: null`: used without a key. */
+	/** `id: null` means usage without a key. */
 	readonly key: { readonly id: string | null; readonly description: string; readonly last6: string } | null;
 	readonly account: { readonly id: string; readonly name: string } | null;
 	readonly usd: number;
@@ -36,7 +36,7 @@ type Sum = bigint | string | null;
 const sumOf = (unit: string) =>
 	sql<Sum>`sum(CASE WHEN usage_daily.unit = ${sql.lit(unit)} THEN usage_daily.amount ELSE 0 END)`.as(unit);
 
-/** Sums, the dearest first. */
+/** Returns sums, highest first. */
 export async function usageRows(admin: AdminStore, query: UsageRowsQuery): Promise<UsageSum[]> {
 	const { firstDay, lastDay, by, accountId, keyId, limit } = query;
 	let rows = admin.db
@@ -81,7 +81,7 @@ function grouped(rows: SelectQueryBuilder<Tables, "usage_daily", object>, by: re
 		.$castTo<{ sku: string | null; day: bigint | null; key_id: string | null; account_id: string | null }>();
 }
 
-/** Names of what the rows are of, some hundred at a time. */
+/** Returns the names of the rows' subjects, some hundred at a time. */
 async function namesOf(
 	admin: AdminStore,
 	rows: readonly { readonly key_id: string | null; readonly account_id: string | null }[],

@@ -4,23 +4,23 @@ import type { StoreDb } from "../tables.ts";
 
 export interface UsageSumsQuery {
 	readonly accountId: string;
-	/** null: all keys of the account, and what was used without one. */
+	/** null: all keys of the account, and usage without a key. */
 	readonly keyId: string | null;
 	/** UTC day numbers, both included. */
 	readonly firstDay: number;
 	readonly lastDay: number;
-	/** How many keys are told day by day: those that spent most. */
+	/** How many keys are listed day by day: those that spent most. */
 	readonly topKeys: number;
 }
 
-/** Nano-USD (bundled credit included) and nano-diem; units as the skus count them, those used for free too. */
+/** Nano-USD (including bundled credit) and nano-diem; units as the skus count them, including free usage. */
 export interface UsageSum {
 	readonly usd: number;
 	readonly diem: number;
 	readonly units: number;
 }
 
-/** A key's use; `id` is null for what was used without a key. */
+/** A key's usage; `id` is null for usage without a key. */
 export interface KeySum extends UsageSum {
 	readonly id: string | null;
 	readonly description: string;
@@ -33,11 +33,11 @@ export interface UsageSums {
 	/** Highest spending first. */
 	readonly byKey: readonly KeySum[];
 	readonly diemBySkuDay: readonly { readonly day: number; readonly sku: string; readonly diem: number }[];
-	/** Of the keys that spent most. */
+	/** Diem of the keys that spent most. */
 	readonly diemByKeyDay: readonly { readonly day: number; readonly id: string | null; readonly diem: number }[];
 }
 
-/** What an account used in some days, from the daily sums: the journal is not looked at. */
+/** Returns what an account used on some days, from the daily sums, without reading the journal. */
 export function usageSums(admin: AdminStore, query: UsageSumsQuery): Promise<UsageSums> {
 	return admin.db
 		.transaction()
@@ -100,7 +100,7 @@ const SUMS = [
 	sql<SqlSum>`sum(units)`.as("units"),
 ] as const;
 
-/** Key by key: so each is a range of days of the table's primary key, whatever the age of the account. */
+/** Sums key by key: each is then a range of days of the table's primary key, whatever the age of the account. */
 function usageOf(tx: StoreDb, { accountId, keyId, firstDay, lastDay }: UsageSumsQuery) {
 	const ofDays = tx
 		.selectFrom("usage_daily")

@@ -1,4 +1,7 @@
-/** Entry of the reader's thread: one store, opened by the first read, whatever the server beside it does. */
+/**
+ * Entry point of the reader's thread: it has one store, which the first read opens, whatever the server beside it
+ * does.
+ */
 import { type AdminStore, openAdmin } from "../admin/open-admin.ts";
 import { sentError } from "../thread-protocol.ts";
 import type { FromReader, ToReader } from "./reader-messages.ts";

@@ -1,6 +1,6 @@
 /**
- * What is read for the operator's eyes beside the work of the server: lists, searches, sums and the audit. Each is a
- * function of a file of its own with one argument that can travel between threads, and changes nothing.
+ * Reads for the operator, beside the work of the server: lists, searches, sums and the audit. Each is a function in a
+ * file of its own, with one argument that can be sent between threads, and changes nothing.
  */
 import { audit } from "../../ledger/audit.ts";
 import { listAccountPage } from "../admin/account-view.ts";

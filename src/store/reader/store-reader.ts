@@ -1,7 +1,7 @@
 /**
- * Reads of the store beside the server: in a thread of its own, on a connection of its own, so that no list, search or
- * audit is in the way of the store thread or the event loop. The thread starts with the first read and ends when none
- * has come for a while. An answer holds what the store has applied: a running server's posts are there within a second.
+ * Reads the store beside the server, in a thread and on a connection of its own, so that no list, search or audit
+ * blocks the store thread or the event loop. The thread starts with the first read and ends when none has come for a
+ * while. An answer includes what the store has applied: a running server's posts appear within a second.
  */
 import type { Timers } from "../../telemetry/clock.ts";
 import { errorOf, StoreUnavailableError } from "../store-errors.ts";
@@ -22,7 +22,7 @@ interface Pending {
 }
 
 const IDLE_MS = 60_000;
-/** Reads under way: whoever opens more pages at once is told to wait. */
+/** Most running reads; further ones are refused with 503. */
 const MAX_PENDING = 100;
 
 export class StoreReader {
@@ -37,7 +37,10 @@ export class StoreReader {
 		this.#options = options;
 	}
 
-	/** Rejects with `AdminError` where the read refuses, `StoreUnavailableError` where the store cannot be read now. */
+	/**
+	 * Rejects with `AdminError` where the read refuses, and with `StoreUnavailableError` where the store cannot be read
+	 * now.
+	 */
 	read<Name extends ReadName>(name: Name, input: ReadInput<Name>): Promise<ReadAnswer<Name>> {
 		if (this.#closed) return Promise.reject(new StoreUnavailableError("the store is closed"));
 		if (this.#pending.size >= MAX_PENDING) return Promise.reject(new StoreUnavailableError("too many reads are under way"));
@@ -49,7 +52,7 @@ export class StoreReader {
 		});
 	}
 
-	/** Ends the thread; reads under way are refused. */
+	/** Ends the thread and refuses running reads. */
 	close(): void {
 		this.#closed = true;
 		this.#end(new StoreUnavailableError("the store is closed"));
@@ -86,7 +89,7 @@ export class StoreReader {
 	}
 }
 
-/** What the database itself throws, so that a request gets 503 and not 500. */
+/** Wraps errors of the database itself, so that a request gets 503 and not 500. */
 function unavailable(error: Error): Error {
 	return error.name === "StoreThreadError" ? new StoreUnavailableError(error.message) : error;
 }

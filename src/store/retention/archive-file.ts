@@ -1,9 +1,9 @@
 /**
  * The file of one month's posts: `2026-08.ndjson.gz`, with `2026-08.ndjson.gz.sha256` beside it in the form that
- * `sha256sum -c` takes. A line is a post with its charges, as the rows of the store.
+ * `sha256sum -c` reads. A line is a post with its charges, as the rows of the store.
  *
  * The file is written part by part. Each part is a gzip member of its own (RFC 1952, 2.2: any number of them is one
- * file), which tells its length in an extra field, so that parts are read one by one too.
+ * file), with its length in an extra field, so that parts can be read one by one.
  */
 import {
 	closeSync,
@@ -24,11 +24,11 @@ import { syncFolderNow, writeAll } from "../../journal/durable-file.ts";
 const HEAD = Buffer.from([0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 0, 255, 8, 0, 0x54, 0x4b, 4, 0]);
 const HEAD_BYTES = HEAD.length + 4;
 const TAIL_BYTES = 8;
-/** A part is a few hundred posts; what says that it is larger is no part. */
+/** A part has a few hundred posts; a larger length is invalid. */
 const MAX_PART_BYTES = 64 << 20;
 const MAX_PART_TEXT_BYTES = 256 << 20;
 
-/** An archive file is missing, was changed, or does not say what the store says. Nothing was removed. */
+/** Thrown where an archive file is missing, was changed, or disagrees with the store. Nothing was removed. */
 export class ArchiveFaultError extends Error {
 	override readonly name = "ArchiveFaultError";
 	readonly code = "ARCHIVE_FAULT";
@@ -38,12 +38,12 @@ export function archivePath(folder: string, month: string): string {
 	return join(folder, `${month}.ndjson.gz`);
 }
 
-/** Under this name a file is written, until it is whole. */
+/** Returns the name under which a file is written until it is complete. */
 export function unfinishedPath(folder: string, month: string): string {
 	return `${archivePath(folder, month)}.part`;
 }
 
-/** One part from its lines. */
+/** Encodes one part from its lines. */
 export function encodePart(lines: readonly string[]): Buffer {
 	const text = Buffer.from(lines.map((line) => `${line}\n`).join(""));
 	const packed = deflateRawSync(text);
@@ -55,7 +55,7 @@ export function encodePart(lines: readonly string[]): Buffer {
 	return Buffer.concat([HEAD, length, packed, tail]);
 }
 
-/** Writes a part behind what a file has, onto the disk. */
+/** Appends a part to a file, and syncs it to disk. */
 export function writePart(path: string, part: Buffer, offset: number): void {
 	const file = openSync(path, existsSync(path) ? "r+" : "w+", 0o600);
 	try {
@@ -66,7 +66,10 @@ export function writePart(path: string, part: Buffer, offset: number): void {
 	}
 }
 
-/** The lines of the part at an offset, and where the next one begins. Throws `ArchiveFaultError` where it is not whole. */
+/**
+ * Returns the lines of the part at an offset, and the offset of the next one. Throws `ArchiveFaultError` where it is
+ * incomplete.
+ */
 export function readPart(path: string, offset: number): { readonly lines: string[]; readonly end: number } {
 	const broken = (why: string) => new ArchiveFaultError(`the archive ${path} is damaged at byte ${offset}: ${why}`);
 	const file = openSync(path, "r");
@@ -92,12 +95,12 @@ function textOf(part: Buffer, broken: (why: string) => Error): string {
 	}
 }
 
-/** Bytes of a file; -1 where there is none. */
+/** Returns the size of a file in bytes; -1 where there is none. */
 export function fileBytes(path: string): number {
 	return statSync(path, { throwIfNoEntry: false })?.size ?? -1;
 }
 
-/** Cuts a file behind what belongs to it, and makes it survive a power cut. */
+/** Truncates a file to its valid bytes, and makes it survive a power cut. */
 export function settleFile(path: string, bytes: number): void {
 	const file = openSync(path, "r+");
 	try {
@@ -108,7 +111,7 @@ export function settleFile(path: string, bytes: number): void {
 	}
 }
 
-/** Writes the sum beside a file, as `sha256sum` would. */
+/** Writes the checksum file, as `sha256sum` would. */
 export function writeSum(folder: string, month: string, sha256: string): void {
 	const path = archivePath(folder, month);
 	writeFileSync(`${path}.sha256`, `${sha256}  ${month}.ndjson.gz\n`, { mode: 0o600, flush: true });
@@ -117,7 +120,7 @@ export function writeSum(folder: string, month: string, sha256: string): void {
 
 const HASHED_AT_ONCE = 8 << 20;
 
-/** The sha256 of a file, a bounded piece with each call, so that whoever calls can do other work in between. */
+/** Computes the sha256 of a file, a bounded piece per call, so that the caller can do other work in between. */
 export class FileSum {
 	readonly #path: string;
 	readonly #bytes: number;
@@ -129,7 +132,10 @@ export class FileSum {
 		this.#bytes = bytes;
 	}
 
-	/** Reads on; the sum in hex once all is read. Throws `ArchiveFaultError` where the file is shorter. */
+	/**
+	 * Reads on; returns the sum in hex once the whole file is read. Throws `ArchiveFaultError` where the file is
+	 * shorter.
+	 */
 	next(): string | null {
 		const buffer = Buffer.alloc(Math.min(HASHED_AT_ONCE, this.#bytes - this.#done));
 		const file = openSync(this.#path, "r");

@@ -1,18 +1,18 @@
-/** Who writes an archive: one process at a time, on one machine, in one folder. */
+/** The owner of an archive: one process at a time, on one machine, in one folder. */
 import { hostname } from "node:os";
 import { resolve } from "node:path";
 
-/** An archive that nobody moved for this long may be taken over. */
+/** An archive that nobody advanced for this long may be taken over. */
 const ABANDONED_MS = 10 * 60_000;
 
-/** This process, writing into a folder, as the store notes it. */
+/** Returns this process and its folder in the form that the store records. */
 export function ownerOf(folder: string): string {
 	return `${hostname()}:${process.pid}:${resolve(folder)}`;
 }
 
 /**
- * True where an owner has ended, as far as can be told from here, or has not moved its archive for long. Times in Unix
- * milliseconds.
+ * Returns true where an owner has ended, as far as this machine can tell, or has not advanced its archive for long.
+ * Times are Unix milliseconds.
  */
 export function isAbandoned(owner: string, movedAtMs: number, nowMs: number): boolean {
 	const [, host = "", pid = ""] = /^(.*):(\d+):/.exec(owner) ?? [];

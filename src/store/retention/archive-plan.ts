@@ -3,7 +3,7 @@ import { DAY_MS } from "../store-clock.ts";
 import type { StoreDb } from "../tables.ts";
 import { monthOf, monthStartMs } from "./month.ts";
 
-/** Posts that an archive up to a month would take, by the month of their booking; reads all of them. */
+/** Counts the posts that an archive up to a month would take, by the month of their application; reads all of them. */
 export async function planArchives(
 	db: StoreDb,
 	before: string,
@@ -20,7 +20,7 @@ export async function planArchives(
 	return [...months].map(([month, posts]) => ({ month, posts }));
 }
 
-/** The last month whose posts are in an archive, or on their way into one; null where none is. */
+/** Returns the last month whose posts are archived, or being archived; null where there is none. */
 export async function lastArchivedMonth(db: StoreDb): Promise<string | null> {
 	const row = await db
 		.selectFrom("archives")

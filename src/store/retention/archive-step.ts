@@ -1,11 +1,11 @@
 /**
- * Moves old posts and their charges into archive files, a bounded step with each call. Where it stands is in the store
- * (`archives`) and on the disk alone, so a kill between any two steps, or in the middle of one, costs nothing but the
- * step: the next call takes on from there, in this process or another.
+ * Moves old posts and their charges into archive files, a bounded step per call. The progress is only in the store
+ * (`archives`) and on the disk, so that a kill costs at most the current step: the next call continues, in this
+ * process or another.
  *
- * writing: parts of the month's posts are appended to the file, in the order of their ids; when all are there, the
- * file is summed and gets its name. removing: each part is read back from the disk, held against the rows of the
- * store, and only where both say the same its rows are deleted, in one transaction with what the triggers carry forward.
+ * writing: parts of the month's posts are appended to the file, in the order of their ids; when all are written, the
+ * file is summed and gets its final name. removing: each part is read back from the disk and compared with the rows
+ * of the store. Only where both agree are its rows deleted, in one transaction with what the triggers carry forward.
  */
 import { existsSync, mkdirSync, renameSync } from "node:fs";
 import { type Selectable, sql, type Transaction, type Updateable } from "kysely";
@@ -30,16 +30,18 @@ import { readArchivedRows } from "./archived-rows.ts";
 import { addMonths, monthOf, monthStartMs } from "./month.ts";
 
 export interface ArchiveOrder {
-	/** The first month that stays, `2026-09`: what was booked before it goes. It has begun, or the caller knows why not. */
+	/**
+	 * The first month that stays, like `2026-09`: earlier posts go. It must have begun, unless the caller knows better.
+	 */
 	readonly before: string;
-	/** Where the files are. */
+	/** Folder of the files. */
 	readonly folder: string;
-	/** Posts that are moved by one step. */
+	/** Most posts that one step moves. */
 	readonly postsAStep?: number;
 }
 
 export type ArchiveProgress =
-	/** Nothing is left to be archived. */
+	/** Nothing is left to archive. */
 	| { readonly state: "idle" }
 	| { readonly state: "writing" | "removing"; readonly month: string; readonly posts: number }
 	| { readonly state: "done"; readonly month: string; readonly posts: number; readonly file: string }
@@ -51,8 +53,8 @@ type Archive = Selectable<Tables["archives"]>;
 const POSTS_A_STEP = 500;
 
 /**
- * Moves on by one step. Throws `ArchiveFaultError` where a file is not what it was, and what the store and the file
- * system throw; nothing is lost then.
+ * Makes one step. Throws `ArchiveFaultError` where a file was changed, and errors of the store and the file system;
+ * nothing is lost then.
  */
 export async function archiveStep(admin: AdminStore, order: ArchiveOrder): Promise<ArchiveProgress> {
 	const owner = ownerOf(order.folder);
@@ -66,12 +68,15 @@ export async function archiveStep(admin: AdminStore, order: ArchiveOrder): Promi
 	return open.state === "writing" ? write(admin, order, open) : remove(admin, order, open);
 }
 
-/** A file can be begun anew; what was removed of one can only be gone on with where the file is. */
+/**
+ * Returns true where this process can continue: a file can be rewritten, but removal can continue only where the file
+ * is.
+ */
 function canGoOn({ state, month, bytes }: Archive, { folder }: ArchiveOrder): boolean {
 	return state === "writing" || fileBytes(archivePath(folder, month)) === Number(bytes);
 }
 
-/** The ids up to which everything is archived. */
+/** Returns the id up to which everything is archived. */
 async function archivedTo(db: StoreDb): Promise<number> {
 	const row = await db
 		.selectFrom("archives")
@@ -140,13 +145,13 @@ async function write(admin: AdminStore, order: ArchiveOrder, archive: Archive): 
 	return { state: "writing", month, posts };
 }
 
-/** What an archive begins with. */
+/** The initial counts of an archive. */
 const ANEW = { bytes: 0, posts: 0, movements: 0 } as const;
 
-/** Sums that are under way, by file: a process that begins anew sums anew. */
+/** Running checksums by file; a new process starts them anew. */
 const sums = new Map<string, FileSum>();
 
-/** Sums the file, gives it its name, and opens the way for the removal. */
+/** Sums the file, gives it its final name, and enables the removal. */
 async function finish(admin: AdminStore, { folder }: ArchiveOrder, archive: Archive, path: string): Promise<ArchiveProgress> {
 	const { month } = archive;
 	const bytes = Number(archive.bytes);
@@ -169,7 +174,7 @@ async function finish(admin: AdminStore, { folder }: ArchiveOrder, archive: Arch
 	return { state: "writing", month, posts: Number(archive.posts) };
 }
 
-/** Notes where the archive stands now, unless someone else moved it meanwhile. */
+/** Records the archive's new progress, unless another process advanced it meanwhile. */
 async function moveOn(admin: AdminStore, archive: Archive, to: Updateable<Tables["archives"]>): Promise<void> {
 	await admin.db.transaction().execute((tx) =>
 		tx
@@ -204,13 +209,13 @@ async function remove(admin: AdminStore, { folder }: ArchiveOrder, archive: Arch
 interface Removal {
 	readonly archive: Archive;
 	readonly lines: readonly string[];
-	/** Where the next part begins. */
+	/** Offset of the next part. */
 	readonly end: number;
 	readonly path: string;
 	readonly nowMs: number;
 }
 
-/** Deletes the rows of one part, after they were found to be what the file says. */
+/** Deletes the rows of one part after they were found to agree with the file. */
 async function removePart(tx: Transaction<Tables>, { archive, lines, end, path, nowMs }: Removal): Promise<void> {
 	const now = await tx.selectFrom("archives").selectAll().where("month", "=", archive.month).executeTakeFirstOrThrow();
 	// Another process did this part meanwhile.
@@ -254,7 +259,7 @@ async function removePart(tx: Transaction<Tables>, { archive, lines, end, path, 
 		.execute();
 }
 
-/** Posts that were given back in part or in whole: the refund's row needs them. */
+/** Selects posts that were refunded in part or in whole: the refund's row needs them. */
 function refundedPosts(tx: StoreDb, { after, last }: { after: bigint; last: bigint }) {
 	return tx
 		.selectFrom("posts")
@@ -265,7 +270,7 @@ function refundedPosts(tx: StoreDb, { after, last }: { after: bigint; last: bigi
 		.execute();
 }
 
-/** The statement begins behind a post that is kept too: what is listed has no holes. */
+/** Starts the statement behind a retained post too, so that the list has no gaps. */
 async function startBehind(tx: StoreDb, post: Awaited<ReturnType<typeof refundedPosts>>[number]): Promise<void> {
 	const numbers = { usd: post.entries_usd ?? 0n, bundled: post.entries_bundled ?? 0n, diem: post.entries_diem ?? 0n };
 	const larger = (unit: MoneySource) =>

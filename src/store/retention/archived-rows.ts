@@ -51,11 +51,11 @@ export interface ArchivedRow {
 	readonly postId: number;
 	readonly bookedAtMs: number;
 	readonly movements: number;
-	/** JSON: `{"post":{...},"movements":[{...}]}`, members named as the columns of the store. */
+	/** JSON: `{"post":{...},"movements":[{...}]}`; members have the names of the store's columns. */
 	readonly line: string;
 }
 
-/** Posts with ids above `after`, up to `last`, in the order of their ids; `limit` at most. */
+/** Returns at most `limit` posts with ids above `after`, up to `last`, in the order of their ids. */
 export async function readArchivedRows(db: StoreDb, after: number, last: number, limit: number): Promise<ArchivedRow[]> {
 	const posts = await db
 		.selectFrom("posts")
@@ -83,7 +83,7 @@ export async function readArchivedRows(db: StoreDb, after: number, last: number,
 	});
 }
 
-/** Whole numbers as JSON numbers where a double holds them, else as text. */
+/** Writes integers as JSON numbers where a double holds them, else as text. */
 function plainNumber(_: string, value: unknown): unknown {
 	if (typeof value !== "bigint") return value;
 	return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);

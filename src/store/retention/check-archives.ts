@@ -1,4 +1,6 @@
-/** Holds archive files against the store: nothing of them was changed, and what they say is what the store carries on. */
+/**
+ * Compares archive files with the store: none of them was changed, and their sums are what the store carries forward.
+ */
 import { basename } from "node:path";
 import type { StoreDb } from "../tables.ts";
 import { ArchiveFaultError, archivePath, FileSum, fileBytes, readPart } from "./archive-file.ts";
@@ -22,8 +24,8 @@ type Sums = Map<string, { amount: bigint; rows: bigint }>;
 const MAX_FINDINGS = 100;
 
 /**
- * Reads every archive that the store knows, in one snapshot of the store. A folder that lacks a file, a file with another
- * sum, and sums that differ from the carry-forwards are findings.
+ * Reads every archive that the store knows, in one snapshot of the store. Findings are a missing file, a file with
+ * another checksum, and sums that differ from the carry-forwards.
  */
 export function checkArchives(db: StoreDb, folder: string): Promise<ArchivesReport> {
 	return db
@@ -48,7 +50,7 @@ export function checkArchives(db: StoreDb, folder: string): Promise<ArchivesRepo
 					findings.push(finding(error.message, { file: basename(path) }));
 				}
 			}
-			// With a file that cannot be read, the sums cannot agree.
+			// With an unreadable file the sums cannot agree.
 			if (findings.length === 0) findings.push(...(await differences(tx, sums)));
 			return { findings: findings.slice(0, MAX_FINDINGS), files: archives.length, posts };
 		});
@@ -62,7 +64,7 @@ function sumOf(path: string, bytes: number): string {
 	}
 }
 
-/** Posts of an archive that the store still has: they were refunded. */
+/** Returns posts of an archive that the store still has because they were refunded. */
 async function keptPosts(tx: StoreDb, after: bigint, last: bigint): Promise<ReadonlySet<number>> {
 	const rows = await tx.selectFrom("posts").select("id").where("id", ">", after).where("id", "<=", last).execute();
 	return new Set(rows.map((row) => Number(row.id)));
@@ -79,7 +81,7 @@ interface ArchivedLine {
 	}[];
 }
 
-/** Adds up what was removed of a file; returns its posts. */
+/** Adds up what was removed of a file; returns its number of posts. */
 function addUp(path: string, bytes: number, kept: ReadonlySet<number>, sums: Sums): number {
 	let posts = 0;
 	for (let at = 0; at < bytes; ) {

@@ -1,28 +1,28 @@
 /**
- * Makes old days of `usage_daily` one day, 0, key by key: what a key used in its life stays right, the days do not stay.
- * A bounded step with each call; where it stands is in the store.
+ * Folds old days of `usage_daily` into one day, 0, key by key: a key's lifetime usage stays right, the days are lost.
+ * Each call makes a bounded step; the progress is in the store.
  */
 import { type SqlBool, sql, type Transaction } from "kysely";
 import type { AdminStore } from "../admin/open-admin.ts";
 import type { Tables } from "../tables.ts";
 
 export interface FoldUsageOrder {
-	/** The first UTC day that stays a day. */
+	/** The first UTC day that is not folded. */
 	readonly beforeDay: number;
-	/** Keys that are looked at by one step. */
+	/** Most keys per step. */
 	readonly keysAStep?: number;
 }
 
 const KEYS_A_STEP = 50;
-/** Past this many rows a step ends with the key it is at. */
+/** Past this many rows a step ends after the current key. */
 const ROWS_A_STEP = 2_000;
 
-/** Moves on by one step; false where nothing is left. Throws what the store throws. */
+/** Makes one step; returns false where nothing is left. Throws errors of the store. */
 export function foldUsageStep(admin: AdminStore, { beforeDay, keysAStep }: FoldUsageOrder): Promise<boolean> {
 	return admin.db.transaction().execute(async (tx) => {
 		let fold = await tx.selectFrom("usage_folds").selectAll().where("id", "=", 1n).executeTakeFirst();
 		if (fold === undefined || (fold.done === 1n && fold.before_day < BigInt(beforeDay))) {
-			// Before the first row moves, so that the audit knows which days may be one.
+			// Written before the first row moves, so that the audit knows which days may be folded.
 			const begun = { before_day: beforeDay, account_id: "", key_id: "", done: 0 };
 			fold = await tx
 				.insertInto("usage_folds")
@@ -53,7 +53,7 @@ interface Place {
 	readonly key_id: string;
 }
 
-/** The next account and key with usage, by the primary key. */
+/** Returns the next account and key with usage, by the primary key. */
 function nextKey(tx: Transaction<Tables>, { account_id, key_id }: Place): Promise<Place | undefined> {
 	return tx
 		.selectFrom("usage_daily")

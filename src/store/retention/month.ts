@@ -2,22 +2,22 @@
 
 const MONTH = /^(\d{4})-(0[1-9]|1[0-2])$/;
 
-/** The month of a Unix time in milliseconds. */
+/** Returns the month of a Unix time in milliseconds. */
 export function monthOf(ms: number): string {
 	return new Date(ms).toISOString().slice(0, 7);
 }
 
-/** True for text like `2026-08`. */
+/** Returns true for text like `2026-08`. */
 export function isMonth(text: string): boolean {
 	return MONTH.test(text);
 }
 
-/** Unix milliseconds at which a month begins. */
+/** Returns the Unix milliseconds at which a month begins. */
 export function monthStartMs(month: string): number {
 	return Date.parse(`${month}-01T00:00:00Z`);
 }
 
-/** The month that is `count` months later; earlier where `count` is negative. */
+/** Returns the month that is `count` months later; earlier where `count` is negative. */
 export function addMonths(month: string, count: number): string {
 	const start = new Date(monthStartMs(month));
 	return monthOf(Date.UTC(start.getUTCFullYear(), start.getUTCMonth() + count, 1));

@@ -1,19 +1,22 @@
-/** Lets go of notices and logs that are too old to matter, a bounded number with each call. */
+/** Deletes notices and logs that are too old to matter, a bounded number per call. */
 import type { AdminStore } from "../admin/open-admin.ts";
 
 export interface PruneOrder {
-	/** Notices of changes that were written before this Unix time in milliseconds: every node has heard of them, or reads anew. */
+	/**
+	 * Deletes notices of changes from before this Unix time in milliseconds: every node has read them, or reads
+	 * everything anew.
+	 */
 	readonly changesBeforeMs: number;
-	/** Requests that a limit refused before this one. */
+	/** Deletes log entries of refused requests from before this time. */
 	readonly exceededLimitsBeforeMs: number;
 }
 
 const ROWS_A_STEP = 1_000;
 
-/** Removes the oldest rows; false where none was old enough. Throws what the store throws. */
+/** Removes the oldest rows; returns false where none was old enough. Throws errors of the store. */
 export function pruneStep(admin: AdminStore, order: PruneOrder): Promise<boolean> {
 	return admin.db.transaction().execute(async (tx) => {
-		// Ids grow with time, so the first rows are the oldest. The last notice stays: nodes count on from its id.
+		// Ids grow with time, so the first rows are the oldest. The last notice stays, since nodes count from its id.
 		const changes = await tx.selectFrom("changes").select(["id", "changed_at as at"]).orderBy("id").limit(ROWS_A_STEP).execute();
 		const newest = await tx.selectFrom("changes").select("id").orderBy("id", "desc").limit(1).executeTakeFirst();
 		const goneChanges = oldIds(changes, order.changesBeforeMs).filter((id) => id !== newest?.id);

@@ -3,7 +3,7 @@ import { DAY_MS } from "../store-clock.ts";
 import { addMonths, monthOf, monthStartMs } from "./month.ts";
 import type { RetentionOrder } from "./retention-step.ts";
 
-/** How long things stay in the store; months are calendar months in UTC, left out: for good. */
+/** How long records stay in the store, in calendar months of UTC; left out: for good. */
 export interface RetentionSettings {
 	readonly folder?: string;
 	readonly journalMonths?: number;
@@ -11,15 +11,15 @@ export interface RetentionSettings {
 	readonly requestDays: number;
 }
 
-/** A node that was cut off for longer reads everything anew, at its start. */
+/** A node that was cut off for longer reads everything anew at its start. */
 const CHANGES_KEPT_DAYS = 30;
 
-/** Where archives are written. */
+/** Returns the folder in which archives are written. */
 export function archiveFolder(settings: Pick<RetentionSettings, "folder">, dataDir: string): string {
 	return settings.folder ?? join(dataDir, "archive");
 }
 
-/** What is to leave the store at an instant (Unix milliseconds). */
+/** Returns what must leave the store at an instant (Unix milliseconds). */
 export function retentionOrder(settings: RetentionSettings, dataDir: string, nowMs: number): RetentionOrder {
 	const { journalMonths, usageMonths, requestDays } = settings;
 	const month = monthOf(nowMs);

@@ -3,7 +3,7 @@ import { type ArchiveOrder, type ArchiveProgress, archiveStep } from "./archive-
 import { type FoldUsageOrder, foldUsageStep } from "./fold-usage-step.ts";
 import { type PruneOrder, pruneStep } from "./prune-step.ts";
 
-/** What is to leave the store; null: it stays for good. */
+/** What must leave the store; null: it stays for good. */
 export interface RetentionOrder {
 	readonly archive: ArchiveOrder | null;
 	readonly foldUsage: FoldUsageOrder | null;
@@ -13,11 +13,11 @@ export interface RetentionOrder {
 export interface RetentionProgress {
 	/** False where nothing is left to do now. */
 	readonly moved: boolean;
-	/** What the archive did, where one was ordered. */
+	/** The progress of the archive, where one was ordered. */
 	readonly archive: ArchiveProgress | null;
 }
 
-/** Does the next small piece of what is due. A repeat after a failure does no harm. Throws what the steps throw. */
+/** Does the next small piece of due work. A repeat after a failure does no harm. Throws errors of the steps. */
 export async function retentionStep(admin: AdminStore, order: RetentionOrder): Promise<RetentionProgress> {
 	const archive = order.archive === null ? null : await archiveStep(admin, order.archive);
 	if (archive !== null && archive.state !== "idle" && archive.state !== "elsewhere") return { moved: true, archive };

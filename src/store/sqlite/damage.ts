@@ -1,14 +1,14 @@
-/** Faults of a database file, told so that the operator knows which file it is and what to do. */
+/** Faults of a database file, with texts that name the file and what the operator can do. */
 import { SQLiteError } from "bun:sqlite";
 import { basename } from "node:path";
 
-/** The file is no database, is broken inside, or cannot be opened. */
+/** Thrown where the file is no database, is damaged, or cannot be opened. */
 export class DatabaseDamagedError extends Error {
 	override readonly name = "DatabaseDamagedError";
 	readonly code = "DATABASE_DAMAGED";
 }
 
-/** What SQLite threw about the file at `path`, as a text for the operator; anything else as it is. */
+/** Turns SQLite's error about the file at `path` into a text for the operator; returns anything else unchanged. */
 export function asStoreFault(path: string, error: unknown): unknown {
 	if (!(error instanceof SQLiteError)) return error;
 	const code = error.code ?? "";

@@ -74,8 +74,8 @@ class BunSqliteDriver implements Driver {
 	}
 
 	/**
-	 * A writing transaction takes the write lock at once: one that only reads first could not get it later. It waits
-	 * for the lock without blocking the thread, since the one that holds it may be another connection of this thread.
+	 * Begins a transaction. A writing one takes the write lock at once, since one that only reads first could not get
+	 * it later. It waits for the lock without blocking the thread: the holder may be another connection of this thread.
 	 */
 	async beginTransaction(connection: DatabaseConnection, settings: TransactionSettings): Promise<void> {
 		if (settings.accessMode === "read only") {
@@ -86,7 +86,7 @@ class BunSqliteDriver implements Driver {
 		while (!this.#tryBegin(performance.now() >= deadline)) await Bun.sleep(LOCK_RETRY_MS);
 	}
 
-	/** False where another writer has the lock; the last try throws. */
+	/** Tries to begin; returns false where another writer has the lock. The last try throws. */
 	#tryBegin(last: boolean): boolean {
 		const waits = this.#db.query<{ timeout: bigint }, []>("PRAGMA busy_timeout").get()?.timeout ?? 0n;
 		this.#db.run("PRAGMA busy_timeout = 0");

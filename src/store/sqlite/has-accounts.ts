@@ -2,7 +2,10 @@ import { Database } from "bun:sqlite";
 import { databasePath } from "../data-folder.ts";
 import { asStoreFault } from "./damage.ts";
 
-/** True where the store of a data folder has an account. For the start of a server: needs none of the typed queries. */
+/**
+ * Returns true where the store of a data folder has an account. It needs no typed queries, for a fast start of the
+ * server.
+ */
 export function hasAccounts(dataDir: string): boolean {
 	const db = new Database(databasePath(dataDir), { readonly: true });
 	try {

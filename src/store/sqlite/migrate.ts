@@ -39,7 +39,7 @@ export const SQLITE_MIGRATIONS: readonly Migration[] = [
 	alerts,
 ];
 
-/** The folder was written by a newer version of this program. */
+/** Thrown where a newer version of this program wrote the folder. */
 export class StoreTooNewError extends Error {
 	override readonly name = "StoreTooNewError";
 	readonly code = "STORE_TOO_NEW";
@@ -50,8 +50,8 @@ export class StoreTooNewError extends Error {
 }
 
 /**
- * Brings the schema to the newest number, one transaction a migration; processes that start together wait for
- * each other. Throws `StoreTooNewError`.
+ * Brings the schema to the newest number, one transaction per migration; processes that start together wait for each
+ * other. Throws `StoreTooNewError`.
  */
 export function migrate(db: Database, migrations: readonly Migration[] = SQLITE_MIGRATIONS): void {
 	const newest = migrations.at(-1)?.number ?? 0;

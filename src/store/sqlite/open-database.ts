@@ -5,15 +5,16 @@ import { asStoreFault } from "./damage.ts";
 import { migrate } from "./migrate.ts";
 
 export interface OpenDatabaseOptions {
-	/** FULL where a commit must survive a power cut by itself; NORMAL where the journal brings it again. */
+	/** FULL where a commit must survive a power cut by itself; NORMAL where the journal restores it. */
 	readonly synchronous?: "NORMAL" | "FULL";
 	/** How long a statement waits for another writer. */
 	readonly busyTimeoutMs?: number;
 }
 
 /**
- * Opens the store's database with the newest schema, makes both where they do not exist. Integers come as
- * BigInt: sums can pass 2^53. Throws `DataFolderError`, `DatabaseDamagedError`, `SQLiteError` and `StoreTooNewError`.
+ * Opens the store's database with the newest schema, and creates both where they do not exist. Integers are read as
+ * BigInt, since sums can pass 2^53. Throws `DataFolderError`, `DatabaseDamagedError`, `SQLiteError` and
+ * `StoreTooNewError`.
  */
 export function openDatabase(dataDir: string, options: OpenDatabaseOptions = {}): Database {
 	makeDataFolder(dataDir);

@@ -1,11 +1,11 @@
 import type { Migration } from "../migrate.ts";
 
 /**
- * The books. Amounts are nano-USD (nano-diem), prices pico-USD per unit, instants Unix milliseconds, days UTC
- * days since 1970-01-01. `unit` and `source` are one of usd, bundled, diem; a movement never crosses units.
+ * The books. Amounts are nano-USD (nano-diem), prices pico-USD per unit, instants Unix milliseconds, days UTC days
+ * since 1970-01-01. `unit` and `source` are one of usd, bundled, diem; a movement never crosses units.
  *
- * `entries` of a post counts the charges of its account up to and with its own, over all units, and
- * `entries_<unit>` those of one unit; null where it has none. So each place of a statement is found by its number.
+ * `entries` of a post counts the charges of its account up to and including its own, over all units, and
+ * `entries_<unit>` those of one unit; null where it has none. So each position of a statement is found by its number.
  *
  * A check on a written row lists its values with OR: for IN with more than two, SQLite builds a table at each row.
  */

@@ -1,6 +1,6 @@
 import type { Migration } from "../migrate.ts";
 
-/** The last requests of each account that a limit refused; older ones go as new ones come. */
+/** The last requests of each account that a limit refused; new ones push out older ones. */
 export const exceededLimits: Migration = {
 	number: 2,
 	name: "exceeded-limits",

@@ -1,8 +1,8 @@
 import type { Migration } from "../migrate.ts";
 
 /**
- * Money that the operator takes back (`debits`) and charges that are given back (`refunds`, a row for each unit of the
- * charge), each once for its reference; and the order in which accounts and what was done to their money are listed.
+ * Money that the operator takes back (`debits`) and refunded charges (`refunds`, a row for each unit of the charge),
+ * each once for its reference; and the order in which accounts and movements of their money are listed.
  */
 export const debitsAndRefunds: Migration = {
 	number: 3,

@@ -1,13 +1,13 @@
 import type { Migration } from "../migrate.ts";
 
 /**
- * Stakes that are read from a chain, and keys that a wallet makes for itself.
+ * Stakes that are read from a chain, and keys that a wallet creates for itself.
  *
- * `accounts.stake_source`: whether a stake was set by the operator, or is read from the chain for the linked wallet;
+ * `accounts.stake_source`: whether the operator set the stake, or it is read from the chain for the linked wallet;
  * such a reading counts from `chain_from_day` on, so that a wallet moved between accounts is paid once a day.
  * `diem_stakes.source`: a row of the operator counts until the next one, a row of the chain for its own day.
- * `stake_readings`: of each day the one block at which all stakes are read, and the node that reads them now.
- * `used_tokens`: tokens that served once, until they expire.
+ * `stake_readings`: for each day the one block at which all stakes are read, and the node that reads them now.
+ * `used_tokens`: tokens that were used, until they expire.
  */
 export const chainStakes: Migration = {
 	number: 4,

@@ -1,4 +1,4 @@
 import type { Migration } from "../migrate.ts";
 
-/** Minute windows that several nodes share are a table of PostgreSQL only: the one node of SQLite counts in memory. */
+/** PostgreSQL alone has a table of shared minute windows: the one node of SQLite counts in memory. */
 export const minuteWindows: Migration = { number: 5, name: "minute-windows", sql: "SELECT 1" };

@@ -1,13 +1,13 @@
 import type { Migration } from "../migrate.ts";
 
 /**
- * What the chain proxy keeps.
+ * Records of the chain proxy.
  *
- * `idempotency_answers`: answers under the keys of an account until `expires_at`. `known` 0: nobody knows what became of
- * the request, and `note` is what it left. A body stands in `body`, or in the file that `file` names.
- * `idempotency_counts`: how many there are, by the hour in which they expire; triggers keep it.
- * `rpc_credits`: credits used in each 5 minutes (`bucket` is Unix time / 300 s).
- * `rpc_sends`: what was sent to a chain, by hashes; without `outcome` nobody knows.
+ * `idempotency_answers`: answers under the keys of an account until `expires_at`. `known` 0: the outcome of the
+ * request is unknown, and `note` is what it left. A body is in `body`, or in the file that `file` names.
+ * `idempotency_counts`: the number of keys, by the hour in which they expire; triggers maintain it. `rpc_credits`:
+ * credits used in each 5 minutes (`bucket` is Unix time / 300 s). `rpc_sends`: what was sent to a chain, by hashes;
+ * without `outcome` the result is unknown.
  */
 export const chainProxy: Migration = {
 	number: 6,

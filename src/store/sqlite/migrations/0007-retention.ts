@@ -1,14 +1,14 @@
 import type { Migration } from "../migrate.ts";
 
 /**
- * What leaves the store for archive files, and what stands in its place (docs/money.md, "Old months").
+ * Rows that leave the store for archive files, and the sums that replace them (docs/money.md, "Old months").
  *
  * `archives`: a file of posts with their charges, by the month whose end it reaches. Its posts are those with an id
- * above that of the file before, up to `last_post_id`. While it is `removing`, and only then, posts and charges behind
- * `removed_to` may be deleted; the triggers themselves put what is deleted into the sums that stay:
- * `carry_forwards`, a movement for all charges of an account from one side to the other in a unit and a day;
- * `archived_posts`, how many posts of a boot are gone; `statement_starts`, the numbers of a statement that are.
- * `usage_folds`: days of `usage_daily` before `before_day` are one day, 0.
+ * above that of the file before, up to `last_post_id`. Only while it is `removing` may posts and charges behind
+ * `removed_to` be deleted; the triggers add what is deleted to the sums that stay. These are `carry_forwards`, a
+ * movement for all charges of an account from one side to the other in a unit and a day; `archived_posts`, how many
+ * posts of a boot are gone; and `statement_starts`, the archived numbers of a statement. `usage_folds`: days of
+ * `usage_daily` before `before_day` are one day, 0.
  */
 export const retention: Migration = {
 	number: 7,

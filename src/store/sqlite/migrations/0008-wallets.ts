@@ -2,7 +2,7 @@ import type { Migration } from "../migrate.ts";
 
 /**
  * Wallets that pay with a balance of their own: `identity` of such an account is `eip155:<chain>:<address>` or
- * `solana:<address>`; other accounts have none, and are listed apart.
+ * `solana:<address>`. Other accounts have none, and are listed separately.
  */
 export const wallets: Migration = {
 	number: 8,

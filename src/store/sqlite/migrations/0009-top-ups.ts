@@ -1,14 +1,14 @@
 import type { Migration } from "../migrate.ts";
 
 /**
- * Payments of wallets for their balance. `units` are base units of the token, `amount` nano-USD; `valid_before` is Unix
- * seconds of the chain. `proof` is what the payer signed, with the signature, as JSON.
+ * Payments of wallets for their balance. `units` are base units of the token, `amount` nano-USD; `valid_before` is
+ * Unix seconds of the chain. `proof` is what the payer signed, with the signature, as JSON.
  *
- * A row stands before anything is sent: `settling` while a node (`settler`, until `settler_until`) is at it, `unknown`
- * where nobody knows what came of it, then `credited` or `failed` for good. Below block `from_block` the authorization
- * was unused. `look_at` is when an open row is looked at next.
+ * A row is written before anything is sent: `settling` while a node (`settler`, until `settler_until`) settles it,
+ * `unknown` where the outcome is unknown, then `credited` or `failed` for good. Below block `from_block` the
+ * authorization was unused. `look_at` is the time of an open row's next check.
  *
- * `broadcast_turns`: who may take the next nonce of a key that several nodes send with.
+ * `broadcast_turns`: which node may take the next nonce of a key that several nodes send with.
  */
 export const topUps: Migration = {
 	number: 9,

@@ -1,11 +1,11 @@
 import type { Migration } from "../migrate.ts";
 
 /**
- * Voices that callers brought, and the samples that they are made from. `owner` is an account's id, or a wallet's name
- * where it has no account. `sliding_ms`: each use moves `expires_at` so far into the future; 0 leaves it where it is.
+ * Voices that callers brought, and the samples that they are made from. `owner` is an account's id, or a wallet's
+ * name where it has no account. `sliding_ms`: each use extends `expires_at` by this much; 0 leaves it unchanged.
  * `upstream_voices` is JSON: upstream -> its own name for the voice.
  *
- * A voice is there when its row is: parts of a sample without one were left by a crash, and go by their age.
+ * A voice exists when its row does: parts of a sample without one were left by a crash, and are deleted by age.
  */
 export const voices: Migration = {
 	number: 10,

@@ -1,4 +1,4 @@
 import type { Migration } from "../migrate.ts";
 
-/** Leases of keys' limits are a table of PostgreSQL only: the one node of SQLite knows all that a key spends. */
+/** PostgreSQL alone has a table of leases on keys' limits: the one node of SQLite knows all that a key spends. */
 export const capLeases: Migration = { number: 11, name: "cap-leases", sql: "SELECT 1" };

@@ -1,8 +1,8 @@
 import type { Migration } from "../migrate.ts";
 
 /**
- * Who is signed in to the console: `hash` is the sha256 of the session's secret, `key_hash` that of the key that signed
- * in. And indexes for its lists, so that a page costs what it holds.
+ * Sessions of the console: `hash` is the sha256 of the session's secret, `key_hash` that of the key that signed in.
+ * Also indexes for its lists, so that a page costs what it holds.
  */
 export const consoleSessions: Migration = {
 	number: 12,

@@ -1,8 +1,9 @@
 import type { Migration } from "../migrate.ts";
 
 /**
- * Voices as upstreams keep them: `name` is the upstream's own, null while it is being made. Who makes it, or takes it back,
- * has `claim` until `claimed_until` (0: nobody). A row whose voice is gone is an upstream's voice that has to be taken back.
+ * Voices as upstreams keep them: `name` is the upstream's own, null while it is being created. The node that creates
+ * it, or deletes it at the upstream, holds `claim` until `claimed_until` (0: nobody). A row whose voice is gone is an
+ * upstream's voice that must be deleted there.
  */
 export const upstreamVoices: Migration = {
 	number: 13,

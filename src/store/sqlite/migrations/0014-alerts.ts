@@ -1,8 +1,8 @@
 import type { Migration } from "../migrate.ts";
 
 /**
- * Alerts that stand, so that one node of several tells of each: `owner` saw it last, at `seen_at`; when it falls silent
- * another takes it over. `told`: a webhook has taken the notice.
+ * Firing alerts, so that one of several nodes reports each: `owner` saw it last, at `seen_at`; when the owner falls
+ * silent, another node takes it over. `told`: a webhook has accepted the notice.
  */
 export const alerts: Migration = {
 	number: 14,
