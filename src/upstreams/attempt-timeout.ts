@@ -2,9 +2,9 @@ import type { TimerClock } from "../telemetry/timer-clock.ts";
 import { type UpstreamFailure, upstreamTimedOut } from "./failures.ts";
 
 /**
- * Ends one try in time: at a silence limit, at a fixed instant, or when the caller leaves, whichever comes
- * first. One timer for the whole try: activity only moves a number, and a timer that fires early sets itself
- * again. `close` leaves nothing behind.
+ * Ends one attempt at a silence limit, at a fixed instant, or when the caller leaves, whichever comes first. One timer
+ * serves the whole attempt: activity only moves a number, and a timer that fires early sets itself again. `close`
+ * leaves nothing behind.
  */
 export class AttemptTimeout {
 	readonly #clock: TimerClock;
@@ -33,22 +33,25 @@ export class AttemptTimeout {
 		else caller.addEventListener("abort", this.#onLeft, { once: true });
 	}
 
-	/** For the fetch of this try. */
+	/** The signal for this attempt's fetch. */
 	get signal(): AbortSignal {
 		return this.#controller.signal;
 	}
 
-	/** The time-out that ended the try, where one did. */
+	/** The time-out that ended the attempt, if one did. */
 	get failure(): UpstreamFailure | null {
 		return this.#failure;
 	}
 
-	/** Whether the instant that ends it has come. */
+	/** True once the instant that ends the attempt has passed. */
 	get isOver(): boolean {
 		return this.#clock.monotonicMs() >= this.#hardAtMs;
 	}
 
-	/** From now on: `silenceMs` without activity, or the instant `hardAtMs`, end the try. `label` says in the log what was awaited. */
+	/**
+	 * From now on `silenceMs` without activity, or the instant `hardAtMs`, ends the attempt.
+	 * @param label names in the log what was awaited
+	 */
 	limit(silenceMs: number, label: string, hardAtMs: number = Number.POSITIVE_INFINITY): void {
 		this.#silenceMs = silenceMs;
 		this.#hardAtMs = hardAtMs;
@@ -57,12 +60,12 @@ export class AttemptTimeout {
 		this.#schedule();
 	}
 
-	/** Bytes came. */
+	/** Called when bytes arrive. */
 	onBytes(): void {
 		this.#silentSinceMs = this.#clock.monotonicMs();
 	}
 
-	/** Nobody waits for the upstream now (a slow reader on our side): its silence does not count. */
+	/** Pauses the silence limit while our own reader is slow. */
 	pause(): void {
 		this.#paused = true;
 	}
@@ -83,7 +86,7 @@ export class AttemptTimeout {
 		this.#caller.removeEventListener("abort", this.#onLeft);
 	}
 
-	/** A timer that is due before it need be stays: it will set itself again. */
+	/** Sets the timer. One that is due too early stays: it will set itself again. */
 	#schedule(): void {
 		const silenceEndsMs = this.#silentSinceMs + this.#silenceMs;
 		const dueMs = this.#paused ? silenceEndsMs : Math.min(silenceEndsMs, this.#hardAtMs);

@@ -28,37 +28,37 @@ export interface ChatTimeouts {
 	readonly chatStreamTriesMs: number;
 }
 
-/** A call as its tries see it: who may take it, and how it is sent. */
+/** A call as its attempts see it: which upstreams may take it, and how it is sent. */
 export interface AttemptCall {
 	readonly requestId: string;
 	readonly targets: readonly ModelTarget[];
-	/** Whose share of an upstream's places it counts in. */
+	/** The tenant in whose share of an upstream's places the call counts. */
 	readonly tenant: string;
 	/** Aborts when the caller leaves or the deadline passes. */
 	readonly signal: AbortSignal;
-	/** What the caller sent: a refusal that quotes it is one of the request, whatever its words. */
+	/** The caller's body: a refusal that quotes it is about the request, whatever its words. */
 	readonly raw: Uint8Array;
 	/** The same key finds the same upstream; undefined: any. */
 	stickyKey(): string | undefined;
-	/** Called before each try's bytes go out: from here on leaving is billed. */
+	/** Called before each attempt's bytes go out. From then on a caller that leaves is charged. */
 	onSent(upstream: string): void;
-	/** Sends it to one upstream, in its words. Resolves at the headers of the answer, whatever they say. */
+	/** Sends the call to one upstream, in its dialect. Resolves at the headers of the answer, whatever they are. */
 	send(candidate: Candidate, endpoint: Endpoint, signal: AbortSignal): Promise<Response>;
 }
 
-/** What the tries of any call work with. */
+/** The dependencies of the attempts of any call. */
 export interface AttemptDeps {
 	readonly pool: Pool;
 	readonly fetch: Fetch;
 	readonly clock: TimerClock;
 	readonly log: Log;
-	/** What calls came to, by upstream; left out: they are not counted. */
+	/** Counts outcomes of calls by upstream; left out: nothing is counted. */
 	readonly counts?: CountsByUpstream | undefined;
 	/** Writes traces; null: nothing does. */
 	readonly tracer?: (() => Tracer | null) | undefined;
 }
 
-/** What the tries of a chat call work with. */
+/** The dependencies of the attempts of a chat call. */
 export interface ChatAttemptDeps extends AttemptDeps {
 	readonly timeouts: ChatTimeouts;
 	readonly maxAnswerBytes: number;
@@ -67,7 +67,7 @@ export interface ChatAttemptDeps extends AttemptDeps {
 	readonly fetchPublic?: (() => PublicFetch) | undefined;
 }
 
-/** One try at one upstream: its place in the pool, its time, its health report. Ended exactly once. */
+/** One attempt at one upstream: its place in the pool, its time, its health report. Ended exactly once. */
 export class Attempt {
 	readonly node: UpstreamNode;
 	readonly timeout: AttemptTimeout;
@@ -86,19 +86,22 @@ export class Attempt {
 		this.#giveBack = giveBack;
 	}
 
-	/** The span that tells of it: ends with it. */
+	/** Sets the attempt's span, which ends with it. */
 	traced(span: Span): void {
 		this.#span = span;
 	}
 
-	/** The head of the answer is there. */
+	/** Called when the answer's headers have arrived. */
 	onHeaders(status: number): void {
 		this.#counts?.headSeconds.add((performance.now() - this.#startedAt) / 1_000);
 		this.#span?.set("http.response.status_code", status);
 		this.#span?.event("first byte");
 	}
 
-	/** Frees what the try holds. `report`: how the upstream did; null where that is not known (the caller left). */
+	/**
+	 * Frees what the attempt holds.
+	 * @param report how the upstream did; null where that is unknown (the caller left)
+	 */
 	end(report: "good" | UpstreamFailure | null): void {
 		if (this.#ended) return;
 		this.#ended = true;
@@ -113,7 +116,7 @@ export class Attempt {
 	}
 }
 
-/** The tries of one call, over the candidates of its model in the pool's order. */
+/** The attempts of one call, over the candidates of its model in the pool's order. */
 export class Attempts {
 	readonly #call: AttemptCall;
 	readonly #deps: AttemptDeps;
@@ -129,25 +132,26 @@ export class Attempts {
 		this.#deps = deps;
 	}
 
-	/** Tries before the one under way. */
+	/** Number of attempts before the current one. */
 	get retries(): number {
 		return Math.max(0, this.#sent - 1);
 	}
 
-	/** The last that was sent the request. */
+	/** The last upstream that was sent the request. */
 	get upstream(): string | null {
 		return this.#upstream;
 	}
 
-	/** Ends the try under way; no other is made. */
+	/** Ends the current attempt; no other is made. */
 	stop(reason: ApiError): void {
 		this.#stopped ??= reason;
 		this.#current?.timeout.abort(reason);
 	}
 
 	/**
-	 * Runs `attempt` on one candidate after another until one succeeds. Throws an ApiError as the failure table
-	 * says once all have failed or one has failed for good, or the reason of the call's signal or of `stop`.
+	 * Runs `attempt` on one candidate after another until one succeeds.
+	 * @throws ApiError by the failure table once all have failed or one has failed for good; the reason of the call's
+	 * signal or of `stop`
 	 */
 	async run<T>(
 		attempt: (response: Response, current: Attempt) => Promise<T>,
@@ -168,7 +172,7 @@ export class Attempts {
 			if (done !== "failed") return done.value;
 		}
 		if (full !== undefined) {
-			// The first choice among those that are full: who waits longest at one of them has its next place.
+			// All candidates are full: the call waits for a place at its first choice.
 			const giveBack = await pool.wait(full.node, { tenant, signal });
 			if (this.#stopped !== null) giveBack?.();
 			this.throwIfStopped();
@@ -179,7 +183,7 @@ export class Attempts {
 		throw mostInformative(this.#failures).answer;
 	}
 
-	/** One try at an upstream that has a place for it. Throws where no other may be asked. */
+	/** Makes one attempt at an upstream that has a place for it. Throws where no other may be tried. */
 	async #attempt<T>(
 		candidate: Candidate,
 		giveBack: () => void,
@@ -191,7 +195,7 @@ export class Attempts {
 		const watch = new AttemptTimeout(this.#call.signal, clock);
 		limit(watch, node);
 		if (watch.isOver && this.#failures.length > 0) {
-			// The time of all tries is gone: one more would only be blamed for it.
+			// The time of all attempts is over: one more would only be blamed for it.
 			watch.close();
 			giveBack();
 			return "late";
@@ -213,13 +217,13 @@ export class Attempts {
 		}
 	}
 
-	/** Throws why no more may be done: the caller left, or `stop` was called. */
+	/** Throws the reason to stop: the caller left, or `stop` was called. */
 	throwIfStopped(): void {
 		if (this.#call.signal.aborted) throw this.#call.signal.reason;
 		if (this.#stopped !== null) throw this.#stopped;
 	}
 
-	/** Ends the try; throws where no other upstream may be asked. */
+	/** Ends the attempt; throws where no other upstream may be tried. */
 	#failed(current: Attempt, error: unknown): void {
 		const { signal, requestId } = this.#call;
 		if (signal.aborted || this.#stopped !== null) {
@@ -252,7 +256,7 @@ export class Attempts {
 		return this.#call.send(candidate, traced, current.timeout.signal);
 	}
 
-	/** The endpoint, with the name of this try's span in its headers where the operator wants it there. */
+	/** Returns the endpoint, with this attempt's span in its headers where the operator enables that. */
 	#traced(candidate: Candidate, endpoint: Endpoint, current: Attempt): Endpoint {
 		const tracer = this.#deps.tracer?.() ?? null;
 		const trace = tracer?.of(this.#call.requestId) ?? null;
@@ -274,8 +278,8 @@ export class Attempts {
 	}
 
 	/**
-	 * To an engine whose address changes when it starts anew. One that has just ended may leave its address behind
-	 * for a moment: where nobody listens there, it is asked for once more.
+	 * Sends to an engine whose address changes when it restarts. One that has just ended may leave its address behind for
+	 * a moment: where nobody listens there, the address is requested once more.
 	 */
 	async #sendToMoving(candidate: Candidate, first: Promise<Endpoint>, current: Attempt): Promise<Response> {
 		const { timeout } = current;
@@ -294,7 +298,7 @@ export class Attempts {
 	}
 }
 
-/** The address, waited for no longer than the try may take: the embedded engine starts at first use. */
+/** Waits for the address no longer than the attempt may take: the embedded engine starts at first use. */
 async function reachable(endpoint: Endpoint | Promise<Endpoint>, signal: AbortSignal): Promise<Endpoint> {
 	if (!(endpoint instanceof Promise)) return endpoint;
 	const aborted = Promise.withResolvers<never>();
@@ -308,7 +312,7 @@ async function reachable(endpoint: Endpoint | Promise<Endpoint>, signal: AbortSi
 	}
 }
 
-/** Account faults are the operator's to mend: they stand out. A refused request is the caller's matter. */
+/** Logs a failure: account faults as errors, since the operator must act; refused requests quietly. */
 export function logFailure(log: Log, requestId: string, upstream: string, failure: UpstreamFailure): void {
 	const fields = { requestId, upstream, kind: failure.kind, detail: failure.message };
 	if (failure.kind === "account") log.error(fields, "an upstream refuses our account: check its key, credit and quota");

@@ -13,13 +13,13 @@ export interface JsonSlice {
 }
 
 /**
- * A request body and the edits that gather on the way to an upstream. `slice` shows a field as it will be
- * sent; `set` and `drop` add edits. Nothing is parsed that nobody asks for.
+ * A request body with the edits collected for an upstream. `slice` returns a field as it will be sent; `set` and `drop`
+ * add edits. Values are parsed only when read.
  */
 export class BodyView {
 	readonly edits: Map<string, MemberEdit>;
 	readonly #raw: Uint8Array;
-	/** Few in nearly every body: searching the list is cheaper than an index of it. */
+	/** Nearly every body has few members: searching the list is cheaper than an index. */
 	readonly #members: readonly JsonMember[];
 
 	constructor(raw: Uint8Array, members: readonly JsonMember[], edits: ReadonlyMap<string, MemberEdit>) {
@@ -28,7 +28,7 @@ export class BodyView {
 		this.edits = new Map(edits);
 	}
 
-	/** Every key of the body and of the edits; some may stand twice, or be taken out. */
+	/** Returns every key of the body and of the edits; some may be repeated, or be removed. */
 	keys(): string[] {
 		const keys: string[] = [];
 		for (const member of this.#members) keys.push(member.key);
@@ -36,7 +36,7 @@ export class BodyView {
 		return keys;
 	}
 
-	/** The value under the key; undefined where it is absent or null. */
+	/** Returns the value of the key; undefined where it is absent or null. */
 	slice(key: string): JsonSlice | undefined {
 		const edit = this.edits.get(key);
 		if (edit === null) return undefined;
@@ -49,13 +49,13 @@ export class BodyView {
 		return { bytes: this.#raw, start: member.valueStart, end: member.valueEnd };
 	}
 
-	/** A small value, parsed. */
+	/** Returns a small value, parsed. */
 	value(key: string): unknown {
 		const slice = this.slice(key);
 		return slice && parseSlice(slice);
 	}
 
-	/** True where the key stands in the body, be it with null. */
+	/** Returns true where the body has the key, even with null. */
 	has(key: string): boolean {
 		const edit = this.edits.get(key);
 		return edit === undefined ? lastMember(this.#members, key) !== undefined : edit !== null;
@@ -69,7 +69,7 @@ export class BodyView {
 		if (this.has(key)) this.edits.set(key, null);
 	}
 
-	/** The value goes out under another name. */
+	/** Sends the value under another name. */
 	rename(key: string, name: string): void {
 		const slice = this.slice(key);
 		this.drop(key);
@@ -77,7 +77,7 @@ export class BodyView {
 	}
 }
 
-/** The value, parsed; the common kinds without a parser. */
+/** Parses the value; the common kinds without a parser. */
 export function parseSlice({ bytes, start, end }: JsonSlice): unknown {
 	const first = bytes[start];
 	if (first === LETTER_T) return true;
@@ -91,7 +91,7 @@ function hasEscape(bytes: Uint8Array, start: number, end: number): boolean {
 	return false;
 }
 
-/** One member of an object in place, without parsing the others; undefined where it is absent, null, or no object. */
+/** Returns one member of an object without parsing the others; undefined where it is absent, null, or no object. */
 export function memberOf(object: JsonSlice | undefined, key: string): JsonSlice | undefined {
 	if (object?.bytes[object.start] !== OPEN_BRACE) return undefined;
 	const member = lastMember(objectMembers(object.bytes, object.start), key);

@@ -1,16 +1,16 @@
 import { CALL_SECONDS, Histogram } from "../telemetry/histogram.ts";
 
-/** What calls to one upstream came to since the start. */
+/** Outcomes of the calls to one upstream since the start. */
 export class CallCounts {
-	/** Calls by what came of them: `good`, `left` (the caller went), or the kind of failure. */
+	/** Calls by outcome: `good`, `left` (the caller left), or the kind of failure. */
 	readonly outcomes = new Map<string, number>();
-	/** Calls that were made because one before, at any upstream, had failed. */
+	/** Calls made because an earlier one, at any upstream, had failed. */
 	retries = 0;
-	/** How often it was put out. */
+	/** How often the upstream was ejected. */
 	ejections = 0;
-	/** Seconds of good calls, to their end or, of a stream, to its last event. */
+	/** Seconds that good calls took, to their end or, in a stream, to the last event. */
 	readonly seconds = new Histogram(CALL_SECONDS);
-	/** Seconds until the head of the answer. */
+	/** Seconds until the headers of the answer. */
 	readonly headSeconds = new Histogram(CALL_SECONDS);
 
 	ended(outcome: string, tookMs: number): void {
@@ -19,7 +19,7 @@ export class CallCounts {
 	}
 }
 
-/** The counts of all upstreams by name. They go on over a reload. */
+/** The counts of all upstreams by name. They continue over a reload. */
 export class CountsByUpstream {
 	readonly #counts = new Map<string, CallCounts>();
 

@@ -1,12 +1,15 @@
 import { ApiError } from "../errors/index.ts";
 import { FairQueue } from "../fairness/index.ts";
 
-/** Calls that wait for one upstream, of all accounts. */
+/** Maximum number of calls of all accounts that wait for one upstream. */
 const MAX_WAITING = 256;
-/** From so many places on one is kept: an account with long calls cannot hold all of them. */
+/** With at least this many places one is reserved, so that an account with long calls cannot hold all. */
 const LEAST_WITH_RESERVE = 4;
 
-/** The places of the calls that one upstream runs at once: accounts take turns (`maxConcurrent`, Infinity: no bound). */
+/**
+ * Creates the places for the calls that one upstream runs at once; accounts take turns (`maxConcurrent`, Infinity: no
+ * limit).
+ */
 export function callSlots(maxConcurrent: number): FairQueue {
 	return new FairQueue({
 		...boundsOf(maxConcurrent),
@@ -15,7 +18,7 @@ export function callSlots(maxConcurrent: number): FairQueue {
 	});
 }
 
-/** What new settings make of the places; calls under way go on. */
+/** Adapts the places to new settings; calls under way keep theirs. */
 export function resizeCallSlots(places: FairQueue, maxConcurrent: number): FairQueue {
 	places.resize(boundsOf(maxConcurrent));
 	return places;

@@ -6,7 +6,7 @@ import type { Fetch } from "./fetch.ts";
 import type { Endpoint, UpstreamNode } from "./node.ts";
 
 const MAX_ERROR_BYTES = 64 * 1024;
-/** How long the end of a body may take after the last that is wanted of it. */
+/** Time limit for the end of a body after its last needed byte. */
 const DRAIN_MS = 1_000;
 
 export interface ChatPost {
@@ -15,7 +15,7 @@ export interface ChatPost {
 	readonly requestId: string;
 	readonly stream: boolean;
 	readonly isText?: boolean;
-	/** Beside those that every request of this upstream has. */
+	/** Headers beside those of every request to this upstream. */
 	readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -34,12 +34,12 @@ export function postChat(
 	});
 }
 
-/** A part (206) was never asked for (RFC 9110, 15.3.7): it is no answer. */
+/** Returns true for a success; a part (206) is none, since no range was requested (RFC 9110, 15.3.7). */
 export function isGood({ status }: Response): boolean {
 	return status >= 200 && status < 300 && status !== 206;
 }
 
-/** What an answer that is not good means: its body is read as far as it tells why, and let go. */
+/** Returns the failure of an unsuccessful answer. Its body is read as far as it explains why, then cancelled. */
 export async function failureOf(response: Response, node: UpstreamNode, key: string | undefined): Promise<UpstreamFailure> {
 	const retryAfter = response.headers.get("retry-after");
 	const body = errorBody(await readSome(response, MAX_ERROR_BYTES), key);
@@ -47,7 +47,7 @@ export async function failureOf(response: Response, node: UpstreamNode, key: str
 	return own ? passedOn(own) : failureOfAnswer(response.status, body, retryAfter);
 }
 
-/** The beginning of a body; the rest is not waited for. Never throws. */
+/** Reads the beginning of a body without waiting for the rest. Never throws. */
 async function readSome(response: Response, maxBytes: number): Promise<Uint8Array> {
 	const pieces: Uint8Array[] = [];
 	let length = 0;
@@ -60,7 +60,7 @@ async function readSome(response: Response, maxBytes: number): Promise<Uint8Arra
 			length += value.length;
 		}
 	} catch {
-		// What came so far is all there is to tell.
+		// The bytes received so far must do.
 	} finally {
 		cancelBody(reader);
 	}
@@ -76,30 +76,33 @@ export interface BodyReader extends Cancelable {
 	read(): Promise<{ readonly value?: Uint8Array | undefined; readonly done: boolean }>;
 }
 
-/** Reads what stands between the end of what was said and the end of the body, so that the connection can be used again. */
+/** Reads the rest of a body after its content has ended, so that the connection can be reused. */
 export async function drainBody(reader: BodyReader, clock: TimerClock): Promise<void> {
 	const cancelTimer = clock.after(DRAIN_MS, () => cancelBody(reader));
 	try {
 		while (!(await reader.read()).done);
 	} catch {
-		// The answer is whole: how its connection ends is nobody's matter.
+		// The answer is complete, so a fault of the connection does not matter.
 	} finally {
 		cancelTimer();
 	}
 }
 
-/** An unread body keeps its connection open until it is collected: it is always cancelled. */
+/** Cancels a body: an unread one keeps its connection open until it is collected. */
 export function cancelBody(body: Cancelable | null | undefined): void {
 	body?.cancel().catch(() => {});
 }
 
-/** What a throw of fetch or of a body means: our own abort, a failure that is named already, or a broken connection. */
+/**
+ * Returns the failure behind an error of fetch or of a body: our own abort, a failure that is named already, or a
+ * broken connection.
+ */
 export function asFailure(error: unknown, watch: AttemptTimeout): UpstreamFailure {
 	if (watch.failure) return watch.failure;
 	return isFailure(error) ? error : failureOfConnection(error);
 }
 
-/** Nobody listens there: nothing was sent. */
+/** Returns true where nobody listens at the address, so that nothing was sent. */
 export function isRefused(error: unknown): boolean {
 	const { code } = (error ?? {}) as { readonly code?: unknown };
 	return code === "ConnectionRefused" || code === "ECONNREFUSED";

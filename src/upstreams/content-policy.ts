@@ -1,6 +1,6 @@
 import { ApiError } from "../errors/index.ts";
 
-/** Codes by which servers say that a prompt breaks the rules of their content: OpenAI, Azure, Groq. */
+/** Error codes of servers for a prompt that breaks their content rules: OpenAI, Azure, Groq. */
 const CODES: ReadonlySet<string> = new Set([
 	"content_policy_violation",
 	"content_filter",
@@ -9,14 +9,14 @@ const CODES: ReadonlySet<string> = new Set([
 	"responsibleaipolicyviolation",
 ]);
 
-/** What is read of an upstream's error. */
+/** The parts of an upstream's error that are read. */
 interface ErrorWords {
 	readonly code: string;
 	readonly type: string;
 }
 
 /**
- * True where an upstream refuses what the prompt says. OpenRouter tells it by 403 and the reasons of the
+ * Returns true where an upstream refuses the content of the prompt. OpenRouter answers 403 with the reasons of the
  * moderation (its page "Errors", moderation metadata).
  */
 export function isContentRefusal(status: number, { code, type }: ErrorWords, body: unknown): boolean {
@@ -29,7 +29,7 @@ function memberOf(value: unknown, key: string): unknown {
 	return typeof value === "object" && value !== null ? (value as Record<string, unknown>)[key] : undefined;
 }
 
-/** The refusal for the caller, with the upstream's own words where it has any. */
+/** Returns the refusal for the caller, with the upstream's message, if any. */
 export function contentRefusal(message: string): ApiError {
 	return new ApiError("CONTENT_POLICY_VIOLATION", {
 		...(message ? { message } : {}),

@@ -1,15 +1,15 @@
-/** What a server says of an error, in the shapes that servers use, and what of it a caller may read. */
+/** Reads the error of a server, in the shapes that servers use, and the part that a caller may read. */
 
 import { isRecord } from "../schema/is-record.ts";
 import { baseRespError } from "./inside-status.ts";
 import type { UpstreamErrorText } from "./upstream-error-text.ts";
 
-/** Of a server's text: what it means stands at its beginning. */
+/** Maximum length read of a server's text: its meaning is at the beginning. */
 const MAX_READ_CHARS = 8_192;
-/** Of its codes, and of the field that it names. */
+/** Maximum length of its codes, and of the field that it names. */
 const MAX_NAME_CHARS = 256;
 const MAX_TOLD_CHARS = 2_000;
-/** Gateways put the error of the server behind them into their own. */
+/** Maximum nesting: gateways wrap the error of the server behind them. */
 const MAX_NESTED = 4;
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -44,7 +44,7 @@ function textOf(body: unknown, depth: number): UpstreamErrorText {
 	return innermost === null ? text : merged(text, textOf(innermost, depth + 1));
 }
 
-/** The error that is the cause of another: OpenRouter keeps it under `metadata.raw`. */
+/** Returns the error that caused another: OpenRouter has it under `metadata.raw`. */
 function nestedIn(error: Fields, message: unknown): unknown {
 	if (isRecord(error.error)) return error;
 	const { raw } = record(error.metadata);
@@ -65,7 +65,7 @@ function merged(outer: UpstreamErrorText, inner: UpstreamErrorText): UpstreamErr
 	};
 }
 
-/** A list of texts is one text. */
+/** Joins a list of texts to one. */
 function textsOf(message: unknown): unknown {
 	if (!Array.isArray(message)) return message;
 	return (message as unknown[])
@@ -74,7 +74,7 @@ function textsOf(message: unknown): unknown {
 		.join("; ");
 }
 
-/** A text that is a JSON object. */
+/** Returns the JSON object in a text, if it is one. */
 function jsonIn(text: unknown): Fields | null {
 	if (typeof text !== "string" || text.length > MAX_READ_CHARS || !text.trimStart().startsWith("{")) return null;
 	try {
@@ -85,7 +85,7 @@ function jsonIn(text: unknown): Fields | null {
 	}
 }
 
-/** FastAPI's `detail`: a text, or a list of {loc, msg}. */
+/** Returns the text of FastAPI's `detail`: a text, or a list of {loc, msg}. */
 function detailText(detail: unknown): string {
 	if (typeof detail === "string") return detail;
 	if (!Array.isArray(detail)) return "";
@@ -97,7 +97,10 @@ function detailText(detail: unknown): string {
 	return parts.filter((part) => part !== "").join("; ");
 }
 
-/** An error text as JSON, else as {message}; of a page of HTML its title, of XML its message. `key` never stands in it. */
+/**
+ * Returns an error body as JSON, else as {message}: the title of an HTML page, the message of XML. `key` is never in
+ * it.
+ */
 export function errorBody(bytes: Uint8Array, key: string | undefined): unknown {
 	let text = new TextDecoder().decode(bytes).trim();
 	if (key) text = text.replaceAll(key, "[key]");
@@ -118,18 +121,20 @@ function titleOf(page: string): unknown {
 	return title === undefined ? {} : { message: title.replaceAll(/\s+/g, " ").trim() };
 }
 
-/** Names of exceptions before what they say, one behind the other: `litellm.BadRequestError: OpenAIException - ...`. */
+/**
+ * Matches the names of exceptions before a message, several in a row: `litellm.BadRequestError: OpenAIException - ...`.
+ */
 const EXCEPTIONS = /^(?:(?:[a-z_]\w{0,60}\.){0,6}[A-Z]\w{0,60}(?:Error|Exception)(?:\s*[:-]+\s*|$)){1,5}/;
-/** Names that no prompt has by chance. */
+/** Matches names of libraries that no prompt contains by chance. */
 const LIBRARIES =
 	/\b(?:litellm|vllm|sglang|xgrammar|llguidance|lm-format-enforcer|llama[._]cpp|llama-server|exllamav2|tensorrt[-_]llm|pydantic|fastapi|uvicorn)(?:\.\w+)*\b/gi;
 /** Addresses of registries and of the libraries' own pages. */
 const REGISTRIES =
 	/(?:https?:\/\/)?\b(?:registry\.ollama\.ai|hf\.co|huggingface\.co|docker\.io|ghcr\.io|quay\.io|nvcr\.io|errors\.pydantic\.dev|docs\.litellm\.ai)(?:\/[^\s"'`,;)]*)?/gi;
-/** Files of a server. A path of a JSON schema begins otherwise. */
+/** Matches paths of a server's files. A path of a JSON schema begins differently. */
 const FILES = /(?<![\w/.:])\/(?:home|root|usr|opt|var|tmp|mnt|srv|etc|workspace|Users|app)\/[^\s"'`,;:)]*/g;
 
-/** What a caller may read of a server's text: without what tells how it is made and where its files are. */
+/** Returns the part of a server's text that a caller may read, without its software and file paths. */
 export function callerText(message: string): string {
 	const told = beginningOf(message, MAX_READ_CHARS)
 		.replace(EXCEPTIONS, "")
@@ -145,12 +150,12 @@ function nameOf(value: unknown): string | undefined {
 	return typeof value === "string" ? beginningOf(value, MAX_NAME_CHARS) : undefined;
 }
 
-/** No longer than `most`, and cut between words: a secret of which a part is left is masked no more. */
+/** Cuts a text to `most` characters between words, since part of a secret would not be masked. */
 function beginningOf(text: string, most: number): string {
 	return text.length <= most ? text : text.slice(0, most).replace(/\S{1,512}$/, "");
 }
 
-/** The first of a list, else the value. */
+/** Returns the first of a list, else the value. */
 function firstOf(value: unknown): unknown {
 	return Array.isArray(value) ? (value as unknown[])[0] : value;
 }

@@ -1,8 +1,8 @@
 /**
- * How we talk to others: which upstream takes a call, in whose words, within which time, and what its failure
- * means for the caller. Promises: until the first data event another upstream takes over where there is one;
- * a caller that leaves stops the upstream at once; every body is read or let go; the bytes of an answer are
- * those that came. Never bills, never sends a caller's credential or an upstream's account troubles across.
+ * How we call other servers: which upstream takes a call, in which dialect, within which time, and what its failure
+ * means for the caller. Promises: until the first data event another upstream takes over where there is one; a caller
+ * that leaves stops the upstream at once; every body is read or cancelled; the bytes of an answer are unchanged. Never
+ * bills, and never passes on a caller's credential or an upstream's account troubles.
  */
 
 export { systemTimerClock, type TimerClock } from "../telemetry/timer-clock.ts";

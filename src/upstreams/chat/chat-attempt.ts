@@ -11,7 +11,7 @@ import type { Dialect } from "./dialects.ts";
 import type { ChatForward, SealedForward } from "./port.ts";
 import { shapeChatBody } from "./request-body.ts";
 
-/** A chat request as its tries see it: shaped anew in the words of each upstream. */
+/** Returns a chat request as an attempt call: it is shaped for the dialect of each upstream. */
 export function chatAttempt(
 	call: ChatForward,
 	{ fetch, log, fetchPublic }: Pick<ChatAttemptDeps, "fetch" | "log" | "fetchPublic">,
@@ -55,18 +55,21 @@ export function chatAttempt(
 	};
 }
 
-/** Its other name of the maximum is newer than this protocol. */
+/** Returns the dialect for bare texts: `max_completion_tokens` is newer than this protocol. */
 function textDialect(dialect: Dialect): Dialect {
 	return dialect.maxTokens === "max_tokens" ? dialect : { ...dialect, maxTokens: "max_tokens" };
 }
 
-/** Providers have conversations alone; another upstream of the model may go on with a bare text. */
+/** Returns the failure of a provider asked for a bare text; another upstream of the model may take it. */
 function noBareTexts(model: string): UpstreamFailure {
 	const message = `model: ${model} takes conversations alone; send this prompt to /chat/completions`;
 	return new UpstreamFailure("offline", new ApiError("INVALID_REQUEST", { message, param: "model" }), "no completions", 404);
 }
 
-/** A server that knows no `n` would give one choice without a word; another upstream of the model may give several. */
+/**
+ * Refuses several choices at a server without `n`, which would silently return one; another upstream may return
+ * several.
+ */
 function requireOneChoice({ members, raw, model }: ChatForward): void {
 	const member = lastMember(members, "n");
 	if (member === undefined || !(Number(utf8Text(raw, member.valueStart, member.valueEnd)) > 1)) return;
@@ -74,7 +77,10 @@ function requireOneChoice({ members, raw, model }: ChatForward): void {
 	throw new UpstreamFailure("unable", new ApiError("INVALID_REQUEST", { message, param: "n" }), "one choice alone", 400);
 }
 
-/** A server of many machines says by 421 (RFC 9110, 15.5.20) that none of them has the key any more. */
+/**
+ * Sends a sealed request. A server of many machines answers 421 (RFC 9110, 15.5.20) when none of them has the key any
+ * more.
+ */
 async function postSealed(fetch: Fetch, post: ChatPost, signal: AbortSignal): Promise<Response> {
 	const response = await postChat(fetch, post, signal);
 	if (response.status !== 421) return response;
@@ -85,12 +91,15 @@ async function postSealed(fetch: Fetch, post: ChatPost, signal: AbortSignal): Pr
 
 const NO_HEADERS: Readonly<Record<string, string>> = {};
 
-/** The engine of this server shares its lanes between tenants; no other server learns who asks. */
+/**
+ * Returns the tenant's header for our own engine, which shares its lanes between tenants. No other server learns the
+ * tenant.
+ */
 function tenantHeaders({ tenant }: ChatForward, { ejectable }: UpstreamNode): Readonly<Record<string, string>> {
 	return ejectable ? NO_HEADERS : { [TENANT_HEADER]: tenant };
 }
 
-/** The keys as this server wants them told. */
+/** Returns the headers in which this server expects the keys. */
 function sealedHeaders({ clientKey, modelKey }: SealedForward, { attestation }: UpstreamNode): Record<string, string> {
 	if (attestation === null)
 		throw new ApiError("MODEL_OFFLINE", { message: "This server takes no sealed conversations any more" });
@@ -105,7 +114,7 @@ function stickyKey({ model, members, raw }: ChatForward): string | undefined {
 	return utf8Text(raw, member.valueStart, member.valueEnd);
 }
 
-/** Providers and what they need are loaded with the first request to one. */
+/** Sends to a provider. Providers and their packages are loaded with the first request to one. */
 async function askProvider(request: ProviderRequest, signal: AbortSignal): Promise<Response> {
 	const { sendToProvider } = await import("../providers/chat/send.ts");
 	return sendToProvider(request, signal);

@@ -24,35 +24,35 @@ export interface ChatUpstreamsOptions {
 	readonly upstreams: Readonly<Record<string, UpstreamConfig>>;
 	readonly timeouts: ChatTimeouts;
 	readonly log: Log;
-	/** The engine of our own, as the upstream `embedded`. `endpoint` may wait for its start, and throw an ApiError. */
+	/** Our own engine, as the upstream `embedded`. `endpoint` may wait for its start, and throw an ApiError. */
 	readonly embedded?: {
 		endpoint(): Promise<{ readonly url: string; readonly key: string }>;
-		/** Which of our fields it knows; default generic. */
+		/** The engine's dialect; default generic. */
 		readonly dialect?: DialectName;
 	};
 	readonly fetch?: Fetch;
 	/** Writes traces; null: nothing does. */
 	readonly tracer?: () => Tracer | null;
-	/** Reads addresses that callers name, for providers that read none. Without it they go as they are. */
+	/** Reads addresses that callers name, for providers that read none. Without it the addresses are sent unchanged. */
 	readonly fetchPublic?: () => PublicFetch;
 	readonly clock?: TimerClock;
 	readonly random?: () => number;
-	/** Bounds in bytes: of a whole answer, and of one event of a stream. */
+	/** Maximum bytes of a whole answer, and of one event of a stream. */
 	readonly maxAnswerBytes?: number;
 	readonly maxEventBytes?: number;
 }
 
-/** Chat upstreams with what an operator does to them. */
+/** Chat upstreams with the operator's actions. */
 export interface RunningChatUpstreams extends ChatUpstreams {
-	/** Takes new upstreams and time limits; calls under way run on as they began. */
+	/** Replaces upstreams and time limits; calls under way finish with the old ones. */
 	reload(upstreams: Readonly<Record<string, UpstreamConfig>>, timeouts?: ChatTimeouts): void;
-	/** The pool and what goes with it, for calls of other kinds to the same servers: one health, one count of calls. */
+	/** The pool and its dependencies, for calls of other kinds to the same servers: they share health and call counts. */
 	readonly attemptDeps: AttemptDeps;
-	/** What calls came to, by upstream. */
+	/** Outcomes of calls by upstream. */
 	readonly counts: CountsByUpstream;
-	/** For status pages: every upstream, how it fares, what it runs. */
+	/** Returns the state of every upstream, for status pages. */
 	snapshot(): UpstreamStatus[];
-	/** Stops the probes. Calls under way are not touched. */
+	/** Stops the probes. Calls under way continue. */
 	close(): void;
 }
 
@@ -120,7 +120,7 @@ function unary(call: ChatForward, deps: ChatAttemptDeps): Promise<WholeAnswer> {
 	);
 }
 
-/** There where GET /models answers; a server without that path is there too. */
+/** Returns true where GET /models answers, even with 404. */
 async function probe(fetch: Fetch, clock: TimerClock, node: UpstreamNode): Promise<boolean> {
 	const controller = new AbortController();
 	const cancelTimer = clock.after(PROBE_MS, () => controller.abort());
@@ -133,7 +133,7 @@ async function probe(fetch: Fetch, clock: TimerClock, node: UpstreamNode): Promi
 			signal: controller.signal,
 		});
 		cancelBody(response.body);
-		// Without its key a provider refuses us, and is there.
+		// A provider refuses a request without its key, which shows that it is up.
 		if (node.provider !== null) return response.status < 500;
 		return response.ok || response.status === 404 || response.status === 405;
 	} catch {

@@ -1,17 +1,16 @@
 /**
- * What each kind of server knows of our chat fields, and under which name: data, no logic. What a dialect does
- * not name is dropped before its server sees it; keys that are no fields of ours pass through.
- *
- * Sources: OpenAI's API reference (chat, create) and its client's types; OpenRouter's pages "Parameters",
- * "Create a chat completion" and "Reasoning tokens"; vLLM's ChatCompletionRequest; llama.cpp's
- * tools/server/README.md; Ollama's page "OpenAI compatibility" and openai/openai.go; LM Studio's page
- * "Chat completions" and its bug tracker (numbers at the entries).
+ * Which of our chat fields each kind of server knows, and under which name: data, no logic. Fields that a dialect does
+ * not name are dropped; keys that are no fields of ours pass through.
+ * Sources: OpenAI's API reference (chat, create) and its client's types; OpenRouter's pages "Parameters", "Create a
+ * chat completion" and "Reasoning tokens"; vLLM's ChatCompletionRequest; llama.cpp's tools/server/README.md; Ollama's
+ * page "OpenAI compatibility" and openai/openai.go; LM Studio's page "Chat completions" and its bug tracker (numbers at
+ * the entries).
  */
 import type { UpstreamConfig } from "../../config/schema.ts";
 
 export type DialectName = UpstreamConfig["dialect"];
 
-/** Fields that travel by their value alone: forwarded under the dialect's name, or dropped. */
+/** Fields with a value that needs no conversion: forwarded under the dialect's name, or dropped. */
 export const PLAIN_FIELDS = [
 	"frequency_penalty",
 	"include",
@@ -35,16 +34,16 @@ export type PlainField = (typeof PLAIN_FIELDS)[number];
 export const NEVER_FORWARDED = ["service_parameters", "user", "store", "fallbacks"] as const;
 
 export interface Dialect {
-	/** Plain fields that the server knows; a string is the server's own name for it. */
+	/** Plain fields that the server knows; a string is the server's own name for the field. */
 	readonly plain: Readonly<Partial<Record<PlainField, true | string>>>;
 	/** Its name for the output maximum. */
 	readonly maxTokens: "max_completion_tokens" | "max_tokens";
-	/** What a message of role `developer` becomes. */
+	/** The role that `developer` messages get. */
 	readonly developerRole: "developer" | "system";
 	readonly logprobs: boolean;
 	/** Forms of tool_choice: objects and strings, strings only, or none at all. */
 	readonly toolChoice: "any" | "strings" | "none";
-	/** `json_object` as it stands, or as a json_schema of any object. */
+	/** `json_object` unchanged, or as a json_schema of any object. */
 	readonly jsonObject: "known" | "as_schema";
 	/** Where the reasoning effort goes; `efforts` renames values that the server refuses. */
 	readonly effort: "reasoning_effort" | "reasoning";
@@ -91,16 +90,16 @@ const BASE = {
 
 export const DIALECT_TABLE: Readonly<Record<DialectName, Dialect>> = {
 	/**
-	 * A server that nothing is known of: OpenAI's long-standing fields, and the sampling fields that open model
-	 * servers share. `max_tokens` is the name that all of them take.
+	 * An unknown server: OpenAI's long-standing fields, and the sampling fields that open model servers share. All of
+	 * them take `max_tokens`.
 	 */
 	generic: {
 		...BASE,
 		plain: { ...OPENAI_PLAIN, min_p: true, repetition_penalty: true, stop_token_ids: true, top_k: true },
 	},
 	/**
-	 * `metadata` is refused there without `store`. prompt_cache_retention is `in_memory` or `24h`. Its newer
-	 * models refuse `max_tokens`. What it does not know inside messages it refuses.
+	 * OpenAI refuses `metadata` without `store`. prompt_cache_retention is `in_memory` or `24h`. Newer models refuse
+	 * `max_tokens`. Unknown keys inside messages are refused.
 	 */
 	openai: {
 		...BASE,

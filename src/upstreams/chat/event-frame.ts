@@ -4,19 +4,19 @@ import { isFinishReason } from "./finish-reason.ts";
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * What the events of a stream have in common: nearly all of them are the same JSON text but for one string, the
- * next piece of what the model says. An event that differs from a parsed one in the content of a string alone is
- * valid JSON too, and says the same in every other respect: it need not be parsed.
+ * The common text of a stream's events. Nearly all events are the same JSON but for one string: the next piece of the
+ * model's text. An event that differs from a parsed one only in the content of that string is valid JSON with the same
+ * meaning, so it need not be parsed.
  */
 export class EventFrame {
-	/** The text up to and with the opening quote of that string. */
+	/** The text up to and including the opening quote of that string. */
 	readonly head: string;
-	/** The text from its closing quote on. */
+	/** The text from the closing quote on. */
 	readonly tail: string;
-	/** The same with the lines that most servers put around it. */
+	/** The head with the line ends that most servers send. */
 	readonly lineHead: string;
 	readonly lineTail: string;
-	/** The parsed event that it was taken from. */
+	/** The parsed event from which the frame was taken. */
 	readonly like: Fields;
 
 	constructor(head: string, tail: string, like: Fields) {
@@ -27,7 +27,7 @@ export class EventFrame {
 		this.lineTail = `${tail}\n\n`;
 	}
 
-	/** The event, where it has this frame and its piece is JSON; else null. */
+	/** Returns the event, where it has this frame and its piece is JSON; else null. */
 	match(text: string): FramedEvent | null {
 		const end = text.length - this.tail.length;
 		if (end < this.head.length || !text.startsWith(this.head) || !text.endsWith(this.tail)) return null;
@@ -37,20 +37,23 @@ export class EventFrame {
 	}
 }
 
-/** An event that is known without having been parsed. */
+/** An event that matches a frame and so needs no parsing. */
 export class FramedEvent implements ChatEvent {
 	readonly frame: EventFrame;
 	readonly written: string;
 	readonly piece: string;
 
-	/** `written`: what stands between the quotes; `said`: the same, decoded. */
+	/**
+	 * @param written the text between the quotes
+	 * @param said the same, decoded
+	 */
 	constructor(frame: EventFrame, written: string, said: string) {
 		this.frame = frame;
 		this.written = written;
 		this.piece = said;
 	}
 
-	/** An event that says another text. */
+	/** Returns the event with another text. */
 	withPiece(said: string): FramedEvent {
 		return new FramedEvent(this.frame, JSON.stringify(said).slice(1, -1), said);
 	}
@@ -64,7 +67,7 @@ export class FramedEvent implements ChatEvent {
 	}
 }
 
-/** null where this is not what may stand between the quotes of a JSON string. */
+/** Returns the decoded text; null where it is not the content of a JSON string. */
 function unquoted(written: string): string | null {
 	try {
 		return JSON.parse(`"${written}"`) as string;
@@ -74,8 +77,8 @@ function unquoted(written: string): string | null {
 }
 
 /**
- * The frame of a parsed event: of one that carries a piece of one choice's text, thoughts or tool arguments and
- * nothing else that counts (no usage, no end). null for every other, and where the piece's place is not plain.
+ * Returns the frame of a parsed event that carries only a piece of one choice's text, thoughts or tool arguments (no
+ * usage, no end). Returns null for every other event, and where the position of the piece is ambiguous.
  */
 export function frameOf(text: string, body: Fields): EventFrame | null {
 	if ((body.usage ?? null) !== null || body.x_groq || body.eval_count) return null;
@@ -86,15 +89,15 @@ export function frameOf(text: string, body: Fields): EventFrame | null {
 	if (at < 0) return null;
 	const head = text.slice(0, at + 1);
 	const tail = text.slice(at + written.length - 1);
-	// Where another piece in that place is what the event says then, the place is the piece's.
+	// If another piece at that position changes the event's text, the position is right.
 	const other = piece === "a" ? "b" : "a";
 	return pieceOf(parsedOrNull(head + other + tail)) === other ? new EventFrame(head, tail, body) : null;
 }
 
-/** Keys of a delta under which there may be something said. */
+/** Keys of a delta that may hold content. */
 const SAYING = ["content", "reasoning_content", "reasoning", "refusal", "tool_calls"];
 
-/** The one string that an event says and that does not end it; null where it says nothing or several things. */
+/** Returns the one string of an event that does not end it; null where it has none or several. */
 function pieceOf(body: Fields | null): string | null {
 	const choice = only(body?.choices);
 	if (choice === null || isFinishReason(choice.finish_reason) || choice.usage) return null;
@@ -110,7 +113,7 @@ function pieceOf(body: Fields | null): string | null {
 	return piece;
 }
 
-/** A piece of the arguments of one tool call, where that is all. */
+/** Returns a piece of the arguments of one tool call, where the calls hold nothing else. */
 function argumentsOf(calls: unknown): unknown {
 	const called = only(calls)?.function;
 	return isRecord(called) && !called.name ? called.arguments || null : null;
@@ -124,20 +127,20 @@ function parsedOrNull(text: string): Fields | null {
 	}
 }
 
-/** The one element of an array, where it has just one and that is an object. */
+/** Returns the only element of an array, where it is an object. */
 function only(array: unknown): Fields | null {
 	return Array.isArray(array) && array.length === 1 && isRecord(array[0]) ? array[0] : null;
 }
 
 /** One SSE data event. */
 export interface ChatEvent {
-	/** Its JSON text, as it came. */
+	/** The JSON text as received. */
 	readonly text: string;
 	/** Parsed at first use. */
 	readonly body: Readonly<Record<string, unknown>>;
 	/**
-	 * Set where the event is an earlier one over again with another piece of what the model says, and nothing
-	 * else: no usage, no end. That piece is `said` then, `written` as it stands in the JSON.
+	 * Set where the event repeats an earlier one with another piece of the model's text, and nothing else: no usage, no
+	 * end. `said` is that piece then, `written` its JSON form.
 	 */
 	readonly frame: EventFrame | null;
 	readonly written: string;

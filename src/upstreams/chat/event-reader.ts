@@ -19,29 +19,29 @@ import { isFinishReason } from "./finish-reason.ts";
 import { SplitSecrets } from "./split-secrets.ts";
 import { choiceUsage, usageOf } from "./usage.ts";
 
-/** Frames that are tried on each event: of text, thoughts and tool calls, of a few choices. */
+/** Maximum number of frames tried on each event: of text, thoughts and tool calls, of a few choices. */
 const MAX_FRAMES = 8;
-/** Longer events are no pieces of a sentence: no frame is kept of them. */
+/** Longer events are no pieces of a sentence, so they get no frame. */
 const MAX_FRAME_LENGTH = 16 * 1024;
-/** Events without a known frame, one after another, past which no more frames are made. */
+/** After this many successive events without a known frame, no more frames are made. */
 const MAX_MISSES = 32;
 
-/** As many as a request may ask for. */
+/** Maximum number of choices of a request. */
 const MAX_CHOICES = 8;
 
-/** Smaller events are parsed in no time, whatever is in them. */
+/** Smaller events are parsed at once: their content cannot make that slow. */
 const SMALL_EVENT_CHARS = 32 * 1024;
 
-/** Ends the event under way, whatever of its last line is there. */
+/** Ends the current event, even in the middle of a line. */
 const BLANK_LINE = Buffer.from("\n\n");
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What the bytes of one upstream stream say. */
+/** Reads the events of one upstream stream from its bytes. */
 export class EventReader {
 	readonly #parser: SseParser;
 	readonly #mask: SecretMask;
-	/** null where the upstream is sent no secret. */
+	/** null where no secret is sent to the upstream. */
 	readonly #split: SplitSecrets | null;
 	readonly #frames: EventFrame[] = [];
 	#misses = 0;
@@ -53,8 +53,8 @@ export class EventReader {
 	readonly #choices = new Set<unknown>();
 
 	/**
-	 * @param mask takes the upstream's secrets out of each event
-	 * @param mostChoices how many were asked for
+	 * @param mask removes the upstream's secrets from each event
+	 * @param mostChoices the requested number of choices
 	 */
 	constructor(maxEventBytes: number, mask = NO_SECRETS, mostChoices = MAX_CHOICES) {
 		this.#mostChoices = mostChoices;
@@ -63,12 +63,12 @@ export class EventReader {
 		this.#split = mask.spoken.length === 0 ? null : new SplitSecrets(mask);
 	}
 
-	/** The last usage wins, wherever it stood. */
+	/** The last reported usage, wherever it was. */
 	get usage(): TokenUsage | null {
 		return this.#usage;
 	}
 
-	/** `[DONE]` came, or the body is over, and nothing broke before it. */
+	/** True once `[DONE]` came or the body has ended, without a fault before it. */
 	get done(): boolean {
 		return this.#isOver && this.#fault === null;
 	}
@@ -77,14 +77,14 @@ export class EventReader {
 		return this.#parser.done || this.#bodyEnded;
 	}
 
-	/** An error that came behind good events of the same bytes: for whoever asks for more. null without one. */
+	/** An error after good events of the same bytes, thrown at the next read; null without one. */
 	get fault(): unknown {
 		return this.#fault;
 	}
 
 	/**
-	 * The events that these bytes complete. Throws UpstreamFailure for an error event, broken JSON and what is no
-	 * event stream, where no good event stood before it.
+	 * Returns the events that these bytes complete.
+	 * @throws UpstreamFailure for an error event, broken JSON and other bodies, where no good event precedes it
 	 */
 	take(bytes: Uint8Array): ChatEvent[] {
 		const events: ChatEvent[] = [];
@@ -103,8 +103,9 @@ export class EventReader {
 	}
 
 	/**
-	 * The body has ended, and with it its last event, which may lack the blank line behind it. Complete without `[DONE]`
-	 * too, which some servers leave out: what ends an answer is its finish_reason. Throws UpstreamFailure without one.
+	 * Ends the body and returns its last event, which may lack its blank line. Some servers omit `[DONE]`, so a
+	 * finish_reason also completes the answer.
+	 * @throws UpstreamFailure where the answer is incomplete
 	 */
 	end(): ChatEvent[] {
 		this.#bodyEnded = true;
@@ -122,7 +123,7 @@ export class EventReader {
 			return this.#hit(new FramedEvent(frame, clean, clean));
 		}
 		let said = this.#parser.next();
-		// Some servers send it between their chunks, to keep the connection.
+		// Some servers send `null` between chunks to keep the connection open.
 		while (said === "null") said = this.#parser.next();
 		if (said === null) return null;
 		const text = this.#mask.answer(said);
@@ -139,12 +140,12 @@ export class EventReader {
 		return event;
 	}
 
-	/** null where the body ended within it. */
+	/** Parses an event; returns null where the body ended within it. */
 	#parsed(text: string): ChatEvent | null {
 		let parsed: unknown;
 		try {
 			if (text.length > SMALL_EVENT_CHARS) atOnce(cutJson(Buffer.from(text), EVENT_BOUNDS, CUT_NOTHING));
-			// Our own readers take no deeper JSON: the event would fail there, as if the caller had sent it.
+			// Our own readers refuse deeper JSON; without this check they would blame the caller.
 			else if (text.length > 2 * MAX_JSON_DEPTH) endOfValue(Buffer.from(text.trimStart()), 0);
 			parsed = JSON.parse(text);
 		} catch {
@@ -161,7 +162,7 @@ export class EventReader {
 		return { text: onOneLine(text), body, frame: null, written: "", piece: "" };
 	}
 
-	/** Servers number them from 0, or from 1, or not at all: so different numbers count. */
+	/** Counts different choices. Servers number them from 0, or from 1, or not at all. */
 	#countChoices(choices: unknown): void {
 		if (!Array.isArray(choices)) return;
 		for (const choice of choices) this.#choices.add(isRecord(choice) ? (choice.index ?? 0) : 0);
@@ -177,7 +178,7 @@ export class EventReader {
 	}
 }
 
-/** Data of several lines: between tokens of JSON, and nowhere else, a line end is a blank. */
+/** Joins data of several lines: a line end is valid JSON only between tokens, where it equals a blank. */
 function onOneLine(json: string): string {
 	return json.includes("\n") ? json.replaceAll("\n", " ") : json;
 }

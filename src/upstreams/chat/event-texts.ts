@@ -2,21 +2,21 @@ import { isRecord } from "../../schema/is-record.ts";
 
 type Fields = Record<string, unknown>;
 
-/** Members of a delta in which a model says something, piece by piece. */
+/** Members of a delta that carry the model's text in pieces. */
 const SAYING = ["content", "reasoning_content", "reasoning", "thinking", "refusal"];
-/** The same of a piece that a provider wants back. */
+/** Members with text of a piece that a provider needs back. */
 const SAYING_DETAIL = ["text", "summary", "data"];
 
-/** A place in the events of a stream at which a text comes in pieces. */
+/** A place in the events of a stream where a text arrives in pieces. */
 export interface TextPlace {
-	/** The same for all pieces of one text. */
+	/** The key, equal for all pieces of one text. */
 	readonly key: string;
 	readonly text: string;
 	/** Writes another text there. */
 	write(text: string): void;
 }
 
-/** What the body of an event says, in its order: texts, thoughts, refusals and arguments of calls, of each choice. */
+/** Returns the texts in an event's body, in order: texts, thoughts, refusals and arguments of calls, of each choice. */
 export function textPlaces(body: Readonly<Fields>): TextPlace[] {
 	const places: TextPlace[] = [];
 	for (const choice of records(body.choices)) {

@@ -1,4 +1,4 @@
-/** True where a choice ends with it: some servers write an empty one into every chunk. */
+/** Returns true for a real finish reason: some servers write an empty one into every chunk. */
 export function isFinishReason(reason: unknown): reason is string {
 	return typeof reason === "string" && reason !== "";
 }

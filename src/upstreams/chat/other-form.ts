@@ -1,6 +1,6 @@
 /**
- * Answers in the other form than was asked for: server-sent events for a whole answer, a whole answer for a stream.
- * Some servers and the proxies before them know one form alone.
+ * Converts answers in the other form than requested: server-sent events for a whole answer, a whole answer for a
+ * stream. Some servers, and proxies before them, have one form only.
  */
 import { isRecord } from "../../schema/is-record.ts";
 import { nextTurn } from "../../wire/index.ts";
@@ -14,23 +14,26 @@ type Fields = Readonly<Record<string, unknown>>;
 const OPENING_ANGLE = 0x3c;
 const OPENING_BRACE = 0x7b;
 const OPENING_BRACKET = 0x5b;
-/** What is read of events in one turn of the event loop. */
+/** Bytes of events read in one turn of the event loop. */
 const ONE_TURN_BYTES = 16 * 1024;
 
 const BEGINNINGS = ["data:", "event:", "id:", "retry:", ":"].map((text) => Buffer.from(text));
 
-/** True where the first byte that says something is of a JSON object or array; null where all is blank. */
+/** Returns true where the first byte that is not blank begins a JSON object or array; null where all are blank. */
 export function beginsAsJson(bytes: Uint8Array): boolean | null {
 	const at = beginningOf(bytes);
 	if (at === bytes.length) return null;
 	return bytes[at] === OPENING_BRACE || bytes[at] === OPENING_BRACKET;
 }
 
-/** Chunks are small: of a longer first line nothing is parsed. */
+/** Chunks are small, so a longer first line is not parsed. */
 const MAX_CHUNK_LINE_BYTES = 32 * 1024;
 const LF = 0x0a;
 
-/** True where the first line of a body is a chunk of a stream: some servers send one object a line, without `data:`. */
+/**
+ * Returns true where the first line of a body is a chunk of a stream: some servers send one object a line, without
+ * `data:`.
+ */
 export function beginsAsChunkLine(bytes: Uint8Array): boolean {
 	const at = beginningOf(bytes);
 	const lineEnd = bytes.indexOf(LF, at);
@@ -43,7 +46,10 @@ export function beginsAsChunkLine(bytes: Uint8Array): boolean {
 	}
 }
 
-/** True where a whole body is chunks, one a line: one line is a whole answer, and so is JSON that is set out over several. */
+/**
+ * Returns true where a whole body consists of chunks, one a line. A single line is a whole answer, and so is indented
+ * JSON.
+ */
 export function isChunkLines(bytes: Uint8Array): boolean {
 	const lineEnd = bytes.indexOf(LF, beginningOf(bytes));
 	if (lineEnd < 0) return false;
@@ -61,24 +67,24 @@ function isChunk(value: unknown): boolean {
 	return isRecord(first.delta) || (typeof first.text === "string" && !isFinishReason(first.finish_reason));
 }
 
-/** True where a body begins as HTML does: a page is of a server that is no model server, whatever its type says. */
+/** Returns true where a body begins as HTML: a page comes from no model server, whatever its content type. */
 export function beginsAsPage(bytes: Uint8Array): boolean {
 	return bytes[beginningOf(bytes)] === OPENING_ANGLE;
 }
 
-/** True where a body begins as an event stream does (WHATWG HTML, "Server-sent events"). */
+/** Returns true where a body begins as an event stream (WHATWG HTML, "Server-sent events"). */
 export function beginsAsEvents(bytes: Uint8Array): boolean {
 	const at = beginningOf(bytes);
 	if (bytes[at] === OPENING_BRACE) return false;
 	return BEGINNINGS.some((text) => text.equals(bytes.subarray(at, at + text.length)));
 }
 
-/** A body from the first byte on that says something. */
+/** Returns the body from its first byte that is not blank. */
 export function withoutBlank(bytes: Uint8Array): Uint8Array {
 	return bytes.subarray(beginningOf(bytes));
 }
 
-/** The index of the first byte that is no white space and no byte order mark. */
+/** Returns the index of the first byte that is no white space and no byte order mark. */
 function beginningOf(bytes: Uint8Array): number {
 	let at = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
 	while (at < bytes.length && (bytes[at] ?? 0) <= 0x20) at++;
@@ -86,8 +92,8 @@ function beginningOf(bytes: Uint8Array): number {
 }
 
 /**
- * The whole answer, as JSON, that the events of a stream make.
- * @throws UpstreamFailure for a stream that is cut, says an error, or is none
+ * Returns the whole answer, as JSON, that the events of a stream make.
+ * @throws UpstreamFailure for a stream that is cut off, has an error event, or is no stream
  */
 export async function completionOfEvents(bytes: Uint8Array, maxEventBytes: number): Promise<Uint8Array> {
 	const reader = new EventReader(maxEventBytes);
@@ -101,7 +107,7 @@ export async function completionOfEvents(bytes: Uint8Array, maxEventBytes: numbe
 	return Buffer.from(JSON.stringify(joined.completion));
 }
 
-/** The bytes of a stream of events that says what a whole answer says, its usage and `[DONE]` at the end. */
+/** Returns a whole answer as the bytes of an event stream, with its usage and `[DONE]` at the end. */
 export function eventsOfCompletion(body: Fields): Uint8Array {
 	const { usage } = body;
 	const last = isRecord(usage) ? [{ ...headOf(body), choices: [], usage }] : [];
@@ -109,7 +115,7 @@ export function eventsOfCompletion(body: Fields): Uint8Array {
 	return Buffer.from([...data, "[DONE]"].map((text) => `data: ${text}\n\n`).join(""));
 }
 
-/** The chunks of a whole answer, in OpenAI's order: role, thoughts, text, calls, the end. Without usage. */
+/** Returns the chunks of a whole answer, in OpenAI's order: role, thoughts, text, calls, the end. Without usage. */
 export function chunksOfCompletion(body: Fields): Fields[] {
 	const head = headOf(body);
 	const choices = Array.isArray(body.choices) ? (body.choices as unknown[]) : [];
@@ -174,7 +180,7 @@ class JoinedChunks {
 	}
 }
 
-/** A call of a tool, put together from its fragments. */
+/** A tool call joined from its fragments. */
 interface JoinedCall {
 	readonly identity: CallIdentity;
 	rest: Fields;

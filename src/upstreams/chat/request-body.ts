@@ -8,13 +8,13 @@ import { shapeResponseFormat, shapeTools } from "./request-tools.ts";
 
 export type ShapedRequest = Pick<ChatForward, "raw" | "members" | "edits" | "stream" | "model">;
 
-/** One step of shaping, and the keys of which a body must have one for the step to have anything to do. */
+/** One step of shaping, with the keys that trigger it. */
 interface Step {
 	readonly keys: readonly string[];
 	shape(body: BodyView, dialect: Dialect, model: TextModel): void;
 }
 
-/** In order: thinking is read from what a later step takes out. */
+/** The steps in order: thinking reads members that a later step removes. */
 const STEPS: readonly Step[] = [
 	{ keys: ["reasoning", "reasoning_effort", "service_parameters"], shape: shapeThinking },
 	{ keys: NEVER_FORWARDED, shape: dropOurs },
@@ -29,14 +29,14 @@ const STEPS: readonly Step[] = [
 	{ keys: ["messages"], shape: shapeMessages },
 ];
 
-/** The steps that a key calls for, as bits. */
+/** The steps that a key triggers, as bits. */
 const CALLS_FOR = new Map<string, number>();
 for (const [index, { keys }] of STEPS.entries())
 	for (const key of keys) CALLS_FOR.set(key, (CALLS_FOR.get(key) ?? 0) | (1 << index));
 
 /**
- * The body as this upstream takes it (docs/chat.md): its name of the model, its names of our fields,
- * without what it does not know. Members that need no change go out byte for byte, messages among them.
+ * Returns the body for this upstream (docs/chat.md): its name of the model, its names of our fields, without fields
+ * that it does not know. Unchanged members, messages among them, go out byte for byte.
  */
 export function shapeChatBody(call: ShapedRequest, upstreamModel: string, dialect: Dialect): Uint8Array {
 	const body = new BodyView(call.raw, call.members, call.edits);
@@ -58,7 +58,7 @@ function shapeMessages(body: BodyView, dialect: Dialect): void {
 	if (rewritten) body.set("messages", rewritten);
 }
 
-/** Usage is always asked for: it is the price. stream_options of the caller are for us, not for the upstream. */
+/** Always requests usage, which decides the price. stream_options of the caller are for us, not for the upstream. */
 function shapeStream(body: BodyView, stream: boolean): void {
 	const asked = body.value("stream");
 	if (asked === undefined && !stream) body.drop("stream");
@@ -78,14 +78,14 @@ function shapeOutputMaximum(body: BodyView, dialect: Dialect): void {
 	}
 }
 
-/** top_logprobs counts only with logprobs; a model without them answers as if nobody had asked (docs/chat.md). */
+/** Sets logprobs. top_logprobs counts only with logprobs; a model without them gets neither (docs/chat.md). */
 function shapeLogprobs(body: BodyView, dialect: Dialect, model: TextModel): void {
 	const known = dialect.logprobs && model.capabilities.supportsLogProbs !== false;
 	if (!known || !body.slice("logprobs")) body.drop("logprobs");
 	if (!known || body.value("logprobs") !== true || !body.slice("top_logprobs")) body.drop("top_logprobs");
 }
 
-/** Temperatures between two bounds; where one bound is absent, the plain temperature is the other. */
+/** Sets dynamic temperature between two bounds; where one bound is absent, the plain temperature replaces it. */
 function shapeTemperature(body: BodyView, dialect: Dialect): void {
 	const [min, max, plain] = [body.value("min_temp"), body.value("max_temp"), body.value("temperature")];
 	body.drop("min_temp");
@@ -97,7 +97,7 @@ function shapeTemperature(body: BodyView, dialect: Dialect): void {
 	body.set(dialect.dynamicTemperature, JSON.stringify(round((high - low) / 2)));
 }
 
-/** 0.30000000000000004 says no more than 0.3. */
+/** Rounds 0.30000000000000004 to 0.3. */
 function round(value: number): number {
 	return Math.round(value * 1e6) / 1e6;
 }
@@ -117,7 +117,7 @@ function shapeCacheRetention(body: BodyView, dialect: Dialect): void {
 	else if (name !== wanted) body.set("prompt_cache_retention", JSON.stringify(name));
 }
 
-/** Null and an empty list are the same as absent (docs/chat.md): no server has to know that. */
+/** Sets the plain fields. Null and an empty list mean absent (docs/chat.md), which servers need not know. */
 function shapePlainFields(body: BodyView, dialect: Dialect): void {
 	for (const key of body.keys()) {
 		if (!isPlainField(key) || !body.has(key)) continue;
@@ -140,7 +140,10 @@ function isEmptyList(slice: { readonly bytes: Uint8Array; readonly start: number
 	return true;
 }
 
-/** disable_thinking or enabled false, then reasoning_effort, then reasoning.effort (docs/chat.md). */
+/**
+ * Sets thinking by, in this order, disable_thinking or enabled false, reasoning_effort, reasoning.effort
+ * (docs/chat.md).
+ */
 function shapeThinking(body: BodyView, dialect: Dialect, model: TextModel): void {
 	const reasoning = body.slice("reasoning");
 	const enabled = memberOf(reasoning, "enabled");
@@ -170,7 +173,7 @@ function turnThinkingOff(body: BodyView, model: TextModel, dialect: Dialect): vo
 		case "chat_template_kwargs": {
 			const given = body.value("chat_template_kwargs");
 			const others = typeof given === "object" && given !== null && !Array.isArray(given) ? given : {};
-			// Templates name the switch in one of two ways; the one that they lack is ignored.
+			// Templates have one of two names for the switch and ignore the other.
 			body.set("chat_template_kwargs", JSON.stringify({ ...others, enable_thinking: false, thinking: false }));
 			return;
 		}
@@ -181,7 +184,7 @@ function turnThinkingOff(body: BodyView, model: TextModel, dialect: Dialect): vo
 			body.set("reasoning_effort", '"none"');
 			return;
 		case "listed_effort":
-			// A model that does not know the value answers 400: only where its entry names it.
+			// A model that does not know the value answers 400, so its entry must list it.
 			if (model.capabilities.reasoningEffortOptions?.includes("none")) body.set("reasoning_effort", '"none"');
 			return;
 	}

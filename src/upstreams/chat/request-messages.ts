@@ -14,24 +14,24 @@ import type { Dialect } from "./dialects.ts";
 const find = Buffer.prototype.indexOf;
 const MARKS = new WeakMap<Dialect, readonly Uint8Array[]>();
 
-/** Texts of which one stands in any messages that the dialect must have changed. */
+/** Returns texts of which one occurs in any messages that the dialect must change. */
 function marksOf(dialect: Dialect): readonly Uint8Array[] {
 	const known = MARKS.get(dialect);
 	if (known) return known;
 	const words = [...Object.keys(dialect.messageKeys), ...dialect.partKeys];
 	if (dialect.developerRole === "system") words.push("developer");
-	// A word may hide behind escapes.
+	// Escapes may spell a word too.
 	const marks = [...words.map((word) => `"${word}"`), "\\u"].map((mark) => Buffer.from(mark));
 	MARKS.set(dialect, marks);
 	return marks;
 }
 
 /**
- * The messages with only the bytes changed that this dialect must have changed: the role `developer`, keys of
- * messages and of content parts that its server refuses or names otherwise. undefined where nothing changes.
+ * Returns the messages with only the changes that this dialect needs: the role `developer`, keys of messages and of
+ * content parts that its server refuses or renames. undefined where nothing changes.
  */
 export function rewriteMessages(messages: JsonSlice, dialect: Dialect): Splice | undefined {
-	// A native search first: nearly all requests have none of these.
+	// A native search comes first, since nearly all requests have none of these.
 	if (!marksOf(dialect).some((mark) => stands(mark, messages))) return undefined;
 	return rewriteElements(messages, (element) => rewriteMessage(messages.bytes, element, dialect));
 }
@@ -69,7 +69,7 @@ function rewritePart(bytes: Uint8Array, range: ByteRange, dialect: Dialect): Spl
 	return memberSplice(bytes, members, new Map(dialect.partKeys.map((key) => [key, null])), range);
 }
 
-/** The array with some elements replaced; what stands between them stays. undefined where none is. */
+/** Returns the array with some elements replaced; all other bytes stay. undefined where none is replaced. */
 function rewriteElements(array: JsonSlice, rewrite: (element: ByteRange) => Splice | null): Splice | undefined {
 	const output = new Splice(array.bytes);
 	let keptTo = array.start;
@@ -85,7 +85,7 @@ function rewriteElements(array: JsonSlice, rewrite: (element: ByteRange) => Spli
 	return output;
 }
 
-/** A short string value; undefined for what is longer than any role. */
+/** Returns a short string value; undefined for one longer than any role. */
 function stringAt(bytes: Uint8Array, member: JsonMember): unknown {
 	if (member.valueEnd - member.valueStart > 128) return undefined;
 	return JSON.parse(utf8Text(bytes, member.valueStart, member.valueEnd));

@@ -5,17 +5,17 @@ import type { Dialect } from "./dialects.ts";
 const HOSTED = new Set(["web_search", "x_search"]);
 
 interface Tool {
-	/** As it came. */
+	/** The tool as received. */
 	readonly slice: JsonSlice;
-	/** As it goes out, where that differs. */
+	/** The tool as sent, where that differs. */
 	readonly rewritten: Splice | null;
 	readonly definition: JsonSlice | undefined;
 }
 
 /**
- * Tools without the hosted ones (they are ours to run), each with its type; tool_choice in a form that the
- * dialect takes. A choice that a server cannot be told is told by the list: one named tool is the only tool,
- * `none` is no tools. Without tools, what only speaks of tools goes too: servers refuse it.
+ * Shapes tools and tool_choice. Hosted tools are removed, since we run them. A choice that the server cannot take is
+ * expressed by the list: one named tool is the only tool, `none` is no tools. Without tools, members about tools are
+ * removed too: servers refuse them.
  */
 export function shapeTools(body: BodyView, dialect: Dialect): void {
 	const slice = body.slice("tools");
@@ -49,7 +49,7 @@ function shapeTool(slice: JsonSlice): Tool[] {
 	if (typeof type === "string" && HOSTED.has(type)) return [];
 	// `id` is a key of ours: no server knows it.
 	const edits = new Map<string, MemberEdit>([["id", null]]);
-	// Of another type it would be a tool that the server runs itself, at the operator's cost.
+	// A tool of another type would run on the server, at the operator's cost.
 	if (type !== "function") edits.set("type", '"function"');
 	return [{ slice, rewritten: memberSplice(slice.bytes, members, edits, slice), definition: member("function") }];
 }
@@ -64,7 +64,7 @@ function namedTool(choice: unknown): string | undefined {
 	return typeof name === "string" ? name : undefined;
 }
 
-/** The tools as a JSON array; `bytes` is what they were cut from. */
+/** Returns the tools as a JSON array; `bytes` is their source. */
 function listOf(tools: readonly Tool[], bytes: Uint8Array): Splice {
 	const list = new Splice(bytes);
 	for (const [index, { slice, rewritten }] of tools.entries()) {

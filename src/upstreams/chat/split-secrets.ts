@@ -5,26 +5,29 @@ import { type EventFrame, FramedEvent } from "./event-frame.ts";
 import { textPlaces } from "./event-texts.ts";
 import { isFinishReason } from "./finish-reason.ts";
 
-/** As few characters of a secret give nothing away, and end many a word. */
+/** Fewer characters of a secret reveal nothing, and end many a word. */
 const LEAST_BEGINNING = 6;
-/** Texts of one stream that are followed: those of eight choices, with calls. Past it what is held back is told. */
+/**
+ * Maximum number of texts followed in one stream: those of eight choices, with calls. Past it held-back text is
+ * released.
+ */
 const MAX_TEXTS = 256;
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A text that comes in pieces. */
+/** A text that arrives in pieces. */
 interface Text {
-	/** Its end, of what has gone on. */
+	/** The end of the text sent so far. */
 	gone: string;
-	/** What is like the beginning of a secret, and waits for the next piece. */
+	/** Held-back text that may begin a secret. */
 	held: string;
-	/** The event whose piece it was. */
+	/** The event of the held-back text. */
 	event: ChatEvent | null;
 }
 
 /**
- * Finds secrets that a stream says in pieces, whatever else differs between its events. The end of a piece that is like the
- * beginning of a secret is held back, and goes on with the next piece of the same text.
+ * Masks secrets that are split over the events of a stream. The end of a piece that may begin a secret is held back
+ * until the next piece of the same text.
  */
 export class SplitSecrets {
 	readonly #secrets: readonly string[];
@@ -37,7 +40,7 @@ export class SplitSecrets {
 		this.#longest = mask.spoken[0]?.length ?? 0;
 	}
 
-	/** What may go on now that this event is there. */
+	/** Adds an event, and returns the events that may be sent. */
 	take(event: ChatEvent): ChatEvent[] {
 		if (event instanceof FramedEvent) return this.#framed(event);
 		const told = this.#texts.size < MAX_TEXTS ? [] : this.flush();
@@ -54,7 +57,7 @@ export class SplitSecrets {
 		return [...told, ...this.#release(ended), whole];
 	}
 
-	/** What is held back of all texts: nothing more comes of them. */
+	/** Returns the held-back text of all texts at the end. */
 	flush(): ChatEvent[] {
 		const told = [...this.#texts].flatMap(([key, text]) => released(key, text));
 		this.#texts.clear();
@@ -70,7 +73,7 @@ export class SplitSecrets {
 		return going === "" ? [] : [event.withPiece(going)];
 	}
 
-	/** What was held back of choices that end. */
+	/** Returns the held-back text of choices that end. */
 	#release(ended: readonly string[]): ChatEvent[] {
 		if (ended.length === 0) return [];
 		const last = [...this.#texts].filter(([key]) => isOf(key, ended));
@@ -78,7 +81,7 @@ export class SplitSecrets {
 		return last.flatMap(([key, text]) => released(key, text));
 	}
 
-	/** What goes on of a text with its next piece. */
+	/** Adds a piece to a text, and returns the part that may be sent. */
 	#next(key: string, said: string, event: ChatEvent): string {
 		const text = this.#texts.get(key) ?? { gone: "", held: "", event: null };
 		this.#texts.set(key, text);
@@ -91,7 +94,7 @@ export class SplitSecrets {
 		return going;
 	}
 
-	/** `next` without the rest of a secret whose beginning has gone on, and without whole ones. */
+	/** Returns `next` without whole secrets, and without the rest of a secret whose beginning was sent. */
 	#masked(gone: string, next: string): string {
 		const whole = gone + next;
 		for (const secret of this.#secrets) {
@@ -103,7 +106,7 @@ export class SplitSecrets {
 		return next;
 	}
 
-	/** How many of the last characters, of `most` at most, are like the beginning of a secret or belong to one. */
+	/** Returns how many of the last characters, up to `most`, may begin a secret or belong to one. */
 	#beginning(text: string, most: number): number {
 		let longest = 0;
 		for (const secret of this.#secrets)
@@ -113,7 +116,7 @@ export class SplitSecrets {
 	}
 }
 
-/** The indices of choices that end with this event, as keys of texts begin. */
+/** Returns the indices of choices that end with this event, as prefixes of text keys. */
 function endedChoices({ choices }: Fields): string[] {
 	return (Array.isArray(choices) ? (choices as unknown[]) : []).flatMap((choice) =>
 		isRecord(choice) && isFinishReason(choice.finish_reason) ? [`${String(choice.index ?? 0)} `] : [],
@@ -124,14 +127,14 @@ function isOf(key: string, choices: readonly string[]): boolean {
 	return choices.some((choice) => key.startsWith(choice));
 }
 
-/** The event of a text once more, with what was held back of it. */
+/** Returns a copy of a text's event with the held-back text. */
 function released(key: string, { held, event }: Text): ChatEvent[] {
 	if (held === "" || event === null) return [];
 	if (event instanceof FramedEvent) return [event.withPiece(held)];
 	return [saying(event.body, (place) => (place === key ? held : ""), false)];
 }
 
-/** An event that says other texts; one that only tells what was held back ends nothing and counts nothing. */
+/** Returns an event with other texts. One that only releases held-back text has no finish reason and no usage. */
 function saying(like: Fields, text: (key: string, index: number) => string, isWhole = true): ChatEvent {
 	const body = structuredClone(like) as Record<string, unknown>;
 	for (const [index, place] of textPlaces(body).entries()) place.write(text(place.key, index));

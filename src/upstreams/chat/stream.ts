@@ -12,10 +12,10 @@ import { checkedCompletion } from "./whole-answer.ts";
 
 const LF = 0x0a;
 
-/** What is read of a stream in one turn: more would be thousands of events. */
+/** Bytes read of a stream in one turn: more would be thousands of events. */
 const ONE_TURN_BYTES = 16 * 1024;
 
-/** The answer that is being read: of the try under way, then of the one that gave an event. */
+/** The answer being read: of the current attempt, then of the one that yielded an event. */
 interface OpenAnswer {
 	readonly reader: BodyReader;
 	readonly events: EventReader;
@@ -23,8 +23,8 @@ interface OpenAnswer {
 }
 
 /**
- * A stream over the upstreams of a model. It begins at once and looks ahead to the first event, where a next
- * upstream can still take over; from there on it reads when `next` is called, and belongs to one upstream.
+ * A stream over the upstreams of a model. It starts at once and reads ahead to the first event, until which another
+ * upstream can take over. From then on it reads when `each` is called, and belongs to one upstream.
  */
 export class UpstreamStream implements ChatStream {
 	readonly headers: Promise<void>;
@@ -34,9 +34,9 @@ export class UpstreamStream implements ChatStream {
 	readonly #attempts: Attempts;
 	#headersCame: () => void = nothing;
 	#answer: OpenAnswer | null = null;
-	/** What came with the first event and is not read yet. */
+	/** Bytes received with the first event and not read yet. */
 	#rest: Uint8Array[] = [];
-	/** Nothing more will come; the reason where that is no proper end. */
+	/** True when nothing more will come. */
 	#ended = false;
 	#endReason: unknown = null;
 	#isCancelled = false;
@@ -49,7 +49,7 @@ export class UpstreamStream implements ChatStream {
 		this.#headersCame = headers.resolve;
 		this.headers = headers.promise;
 		this.opened = this.#open();
-		// Both are for whoever asks; an unasked failure is no crash.
+		// Nobody may await these promises, and an unhandled failure must not be a crash.
 		this.opened.catch(headers.reject);
 		this.headers.catch(nothing);
 	}
@@ -72,11 +72,11 @@ export class UpstreamStream implements ChatStream {
 		if (this.#endReason !== null || answer === null) throw this.#endReason;
 		const { reader, events, current } = answer;
 		let paused = true;
-		/** What came in one piece and is too much for one turn of the event loop. */
+		/** Received bytes that are too many for one turn of the event loop. */
 		let rest: Uint8Array[] | null = this.#rest;
 		for (;;) {
 			const waiting = take(batch);
-			// At its proper end, or cancelled by `take` itself, which may do so while it is waited for.
+			// True at a proper end, or where `take` cancelled, which may happen while its promise is awaited.
 			const over = this.#ended;
 			if (waiting !== null) {
 				current.timeout.pause();
@@ -88,7 +88,7 @@ export class UpstreamStream implements ChatStream {
 			paused = false;
 			try {
 				if (events.fault !== null) throw events.fault;
-				// Here and not in a function of its own: this is run for each piece of every stream.
+				// This is inlined since it runs for each piece of every stream.
 				let bytes = rest?.shift();
 				if (bytes === undefined) {
 					const { value } = await reader.read();
@@ -143,7 +143,7 @@ export class UpstreamStream implements ChatStream {
 			else {
 				timeout.limit(idleMs, "event");
 				timeout.pause();
-				// From here on leaving must free what the stream holds, whether or not somebody is reading.
+				// From now on a caller that leaves must free the stream, even while nobody reads.
 				timeout.onCallerLeft = () => this.#free(this.#call.signal.reason);
 			}
 			return first;
@@ -153,10 +153,13 @@ export class UpstreamStream implements ChatStream {
 		}
 	}
 
-	/** `onFirstBytes`: the upstream speaks, be it only in comments. */
+	/**
+	 * Reads up to the first event.
+	 * @param onFirstBytes called at the first bytes, even if they are only comments
+	 */
 	async #readFirst(answer: OpenAnswer, onFirstBytes: () => void): Promise<EventBatch> {
 		const { reader, events, current } = answer;
-		/** null while all that came is blank. */
+		/** null while all received bytes are blank. */
 		let isJson: boolean | null = null;
 		for (let silent = true; ; silent = false) {
 			let { value } = await reader.read();
@@ -181,20 +184,20 @@ export class UpstreamStream implements ChatStream {
 		}
 	}
 
-	/** A server that does not stream: what its whole answer says, as events. */
+	/** Returns the events of a whole answer, from a server that does not stream. */
 	async #ofWhole(answer: OpenAnswer, beginning: Uint8Array): Promise<EventBatch> {
 		const { body } = await checkedCompletion(await this.#read(answer, beginning, "body"), 200, this.#call.choices);
 		const { events } = answer;
 		return { events: events.take(eventsOfCompletion(body)), done: events.done };
 	}
 
-	/** A body whose beginning was read: up to the end of its first line, or to its own. */
+	/** Reads a body on, from its beginning to the end of its first line or of the body. */
 	#read({ reader, current }: OpenAnswer, beginning: Uint8Array, upTo: "line" | "body"): Promise<Uint8Array> {
 		const isEnough = upTo === "line" ? (piece: Uint8Array) => piece.includes(LF) : () => false;
 		return restOf(reader, beginning, { maxBytes: this.#deps.maxEventBytes, isEnough, onPiece: () => current.timeout.onBytes() });
 	}
 
-	/** What a read brought: nothing where it was comments only, or the end of the body. */
+	/** Returns the events of a read; none where it was comments only, or the end of the body. */
 	#taken(answer: OpenAnswer, bytes: Uint8Array | undefined): EventBatch {
 		const { events, current } = answer;
 		if (bytes === undefined) {
@@ -215,7 +218,7 @@ export class UpstreamStream implements ChatStream {
 		if (events.done) void drainBody(reader, this.#deps.clock);
 	}
 
-	/** Ends what runs, where the stream is not wanted any more. */
+	/** Stops the current attempt where the stream is no longer needed. */
 	#free(reason: unknown): void {
 		if (this.#ended) return;
 		this.#ended = true;
@@ -225,7 +228,7 @@ export class UpstreamStream implements ChatStream {
 		this.#answer.current.end(null);
 	}
 
-	/** After the first event: the stream is over, and no other upstream can take it up. */
+	/** Ends the stream after a failure past its first event: no other upstream can take over. */
 	#broke({ current, reader }: OpenAnswer, error: unknown): unknown {
 		if (this.#endReason !== null) return this.#endReason;
 		const { signal, requestId } = this.#call;
@@ -244,7 +247,7 @@ export class UpstreamStream implements ChatStream {
 	}
 }
 
-/** The events of a body that ended before one was whole. */
+/** Returns the events of a body that ended before an event was complete. */
 function lastEvents(reader: EventReader): EventBatch {
 	const events = reader.end();
 	if (events.length === 0) throw brokenAnswer("the stream ended before its first event");
@@ -253,12 +256,12 @@ function lastEvents(reader: EventReader): EventBatch {
 
 interface ReadOptions {
 	readonly maxBytes: number;
-	/** True for the last piece that is wanted. */
+	/** Returns true for the last needed piece. */
 	readonly isEnough: (piece: Uint8Array) => boolean;
 	readonly onPiece: () => void;
 }
 
-/** What follows the beginning of a body, with it. */
+/** Returns the beginning of a body with the bytes that follow it. */
 async function restOf(
 	reader: BodyReader,
 	beginning: Uint8Array,
@@ -277,7 +280,7 @@ async function restOf(
 	return pieces.length === 1 ? beginning : Buffer.concat(pieces, length);
 }
 
-/** The bytes in pieces that are read in a turn each. */
+/** Returns the bytes in slices, each read in one turn. */
 function slicesOf(bytes: Uint8Array): Uint8Array[] {
 	if (bytes.length <= ONE_TURN_BYTES) return [bytes];
 	const slices: Uint8Array[] = [];

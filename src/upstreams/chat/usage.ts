@@ -4,20 +4,19 @@ import { isRecord } from "../../schema/is-record.ts";
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Token usage of a chat completion or a chunk of one, in any of the spellings that servers use: OpenAI
- * (`prompt_tokens`, `*_details`), DeepSeek (`prompt_cache_hit_tokens`), Anthropic's names
- * (`input_tokens`, `cache_read_input_tokens`, `cache_creation_input_tokens`), OpenRouter
- * (`cache_write_tokens`), Groq (`x_groq.usage`), Ollama (`prompt_eval_count`, `eval_count`).
- * null where there is none, or where it counts no tokens at all: a prompt has at least one.
- * Cached and cache-write tokens are parts of the prompt and never pass it. Thinking is a part of the output, also where
- * a server counts it in `total_tokens` alone.
+ * Returns the token usage of a chat completion or chunk, in any of the spellings that servers use: OpenAI
+ * (`prompt_tokens`, `*_details`), DeepSeek (`prompt_cache_hit_tokens`), Anthropic's names (`input_tokens`,
+ * `cache_read_input_tokens`, `cache_creation_input_tokens`), OpenRouter (`cache_write_tokens`), Groq (`x_groq.usage`),
+ * Ollama (`prompt_eval_count`, `eval_count`). null where there is none, or where it counts no tokens at all: a prompt
+ * has at least one. Cached and cache-write tokens are parts of the prompt and never exceed it. Thinking is part of the
+ * output, even where a server counts it only in `total_tokens`.
  */
 export function usageOf(body: Fields): TokenUsage | null {
 	const usage = fields(body.usage) ?? fields(fields(body.x_groq)?.usage) ?? choiceUsage(body.choices) ?? ollamaFields(body);
 	return usage ? tokenUsageOf(usage) : null;
 }
 
-/** Moonshot tells it in the choice that ends. */
+/** Returns the usage in the choice that ends, where Moonshot reports it. */
 export function choiceUsage(choices: unknown): Fields | undefined {
 	if (!Array.isArray(choices)) return undefined;
 	for (const choice of choices as unknown[]) {
@@ -27,7 +26,7 @@ export function choiceUsage(choices: unknown): Fields | undefined {
 	return undefined;
 }
 
-/** The same of a usage object by itself. */
+/** Returns the token usage of a usage object. */
 export function tokenUsageOf(usage: Fields): TokenUsage | null {
 	if (PROMPT_COUNTS.some((name) => isNegative(usage[name]))) return null;
 	const promptDetails = fields(usage.prompt_tokens_details) ?? fields(usage.input_tokens_details) ?? {};
@@ -48,7 +47,7 @@ export function tokenUsageOf(usage: Fields): TokenUsage | null {
 	const said = first(usage.completion_tokens, usage.output_tokens, usage.eval_count);
 	const read = first(usage.prompt_tokens, usage.input_tokens, usage.prompt_eval_count);
 	const total = count(usage.total_tokens);
-	// A total alone does not say of what it is.
+	// A total alone does not show what was counted.
 	if (read + said === 0) return null;
 	const { ofPrompt, ofOutput } = unplacedTokens({ read, said, total, reasoning, cached: cached + written, usage });
 	const promptTokens = read + ofPrompt;
@@ -65,22 +64,22 @@ export function tokenUsageOf(usage: Fields): TokenUsage | null {
 }
 
 interface ToldCounts {
-	/** Tokens of the prompt and of the output, as they are told. */
+	/** Reported tokens of the prompt and of the output. */
 	readonly read: number;
 	readonly said: number;
 	readonly total: number | undefined;
 	readonly reasoning: number;
-	/** Read from a cache or written to it. */
+	/** Tokens read from a cache or written to it. */
 	readonly cached: number;
 	readonly usage: Fields;
 }
 
-/** Tokens that a server bills and tells on neither side: those of the total that are left over, and whose they are. */
+/** Returns the tokens that are only in the total, split between prompt and output. */
 function unplacedTokens({ read, said, total, reasoning, cached, usage }: ToldCounts): { ofPrompt: number; ofOutput: number } {
-	// Anthropic's counts of cached tokens are beside that of the prompt. No part of the prompt is more than it.
+	// Anthropic counts cached tokens beside the prompt. No part of the prompt exceeds it.
 	const namesCaches = "cache_read_input_tokens" in usage || "cache_creation_input_tokens" in usage;
 	const cachedBeside = namesCaches && cached > read ? cached : 0;
-	// Thinking is never more than the output that it is a part of: so it is none.
+	// Thinking within the output never exceeds it, so a larger count is separate from it.
 	const thoughtBeside = reasoning > said ? reasoning : 0;
 	if (total === undefined) return { ofPrompt: cachedBeside, ofOutput: thoughtBeside };
 	const left = Math.max(0, total - read - said);
@@ -98,7 +97,7 @@ function ollamaFields(body: Fields): Fields | undefined {
 	return count(body.prompt_eval_count) !== undefined || count(body.eval_count) !== undefined ? body : undefined;
 }
 
-/** The first that is a count; 0 where none is. */
+/** Returns the first value that is a count; 0 where none is. */
 function first(...values: readonly unknown[]): number {
 	for (const value of values) {
 		const number = count(value);
@@ -107,7 +106,7 @@ function first(...values: readonly unknown[]): number {
 	return 0;
 }
 
-/** More tokens than any context holds are no usage but a fault of the server: they would be money. */
+/** More tokens than any context holds are a fault of the server, which would cost money. */
 const MAX_TOKENS = 1_000_000_000;
 
 function count(value: unknown): number | undefined {
@@ -117,7 +116,9 @@ function count(value: unknown): number | undefined {
 
 const PROMPT_COUNTS = ["prompt_tokens", "input_tokens", "prompt_eval_count"];
 
-/** Less than nothing is said by servers that do not know; of the output what was said is counted then (`ChatMeter`). */
+/**
+ * Returns true for a negative count, which servers report when they do not know; `ChatMeter` then counts the output.
+ */
 function isNegative(value: unknown): boolean {
 	return typeof value === "number" && value < 0;
 }

@@ -6,10 +6,13 @@ import { parsedAnswer } from "../parsed-answer.ts";
 import type { WholeAnswer } from "./port.ts";
 import { usageOf } from "./usage.ts";
 
-/** The runtime joins the pieces of a whole body in one turn: of a larger one they are joined in steps. */
+/** The runtime joins the pieces of a body in one turn; those of a larger one are joined in steps. */
 const AT_ONCE_BYTES = 8 * 1_048_576;
 
-/** The whole body, at most `maxBytes`. Throws UpstreamFailure past that, and what the connection throws. */
+/**
+ * Reads the whole body, at most `maxBytes`.
+ * @throws UpstreamFailure past that, and the errors of the connection
+ */
 export async function readWhole(response: Response, maxBytes: number): Promise<Uint8Array> {
 	const declared = response.headers.get("content-length");
 	const packed = response.headers.get("content-encoding");
@@ -36,9 +39,10 @@ export async function readWhole(response: Response, maxBytes: number): Promise<U
 }
 
 /**
- * The body as an answer: a JSON object that is a chat completion and no error. `choices` may be absent for
- * some models (docs/chat.md); then `object` must say what it is. Throws UpstreamFailure for anything else.
- * @param mostChoices how many were asked for
+ * Checks that a body is a chat completion and no error. `choices` may be absent for some models (docs/chat.md); then
+ * `object` must name the type.
+ * @param mostChoices the requested number of choices
+ * @throws UpstreamFailure for anything else
  */
 export async function checkedCompletion(
 	bytes: Uint8Array,
@@ -59,7 +63,7 @@ export async function checkedCompletion(
 	return { bytes: json, long, body: value, usage: usageOf(value) };
 }
 
-/** A message, or the text of an answer to a bare one, as far as its form decides who can read it. */
+/** Returns true for a choice with a message, or with a text as `/completions` has it. */
 function isChoice(choice: unknown): boolean {
 	if (!isRecord(choice)) return false;
 	const { message, text } = choice;
