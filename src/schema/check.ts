@@ -5,17 +5,17 @@ import { ApiError, type ApiErrorOptions, type Issue } from "../errors/index.ts";
 import { excerptOf } from "./excerpt.ts";
 import { issuesOf, pathText } from "./issues.ts";
 
-/** The validator stops early by default (8); a union of unions needs all of its faults to tell the one that matters. */
+/** The validator stops early by default (8); a union of unions needs all of its faults to find the relevant one. */
 Settings.Set({ maxErrors: 256 });
 
-/** A schema made ready once: `check` narrows, `issues` tells what is wrong. */
+/** A schema compiled once: `check` narrows the type, `issues` lists the faults. */
 export interface Checker<T extends TSchema> {
 	readonly schema: T;
 	check(value: unknown): value is Static<T>;
 	issues(value: unknown): Issue[];
 }
 
-/** Compiles at first use: start-up pays only for the routes that are called. */
+/** Returns a checker that compiles at first use: start-up pays only for the routes that are called. */
 export function checker<T extends TSchema>(schema: T): Checker<T> {
 	let compiled: ReturnType<typeof Compile<T>> | undefined;
 	const get = () => {
@@ -36,7 +36,7 @@ export function checker<T extends TSchema>(schema: T): Checker<T> {
 	};
 }
 
-/** A 400 that names the first field and its rule in its text, and all of them in `issues`. */
+/** Returns a 400 whose text names the first field and its rule, with all faults in `issues`. */
 export function invalidRequest(issues: readonly Issue[], options: ApiErrorOptions = {}): ApiError {
 	const first = issues[0];
 	if (!first) return new ApiError("INVALID_REQUEST");
@@ -50,7 +50,7 @@ export function invalidRequest(issues: readonly Issue[], options: ApiErrorOption
 	});
 }
 
-/** A 400 for one field. */
+/** Returns a 400 for one field. */
 export function invalidField(
 	path: readonly (string | number)[],
 	message: string,

@@ -2,7 +2,7 @@ import type { TSchema } from "typebox";
 import { Compile } from "typebox/compile";
 import { isRecord } from "./is-record.ts";
 
-/** The keywords that say how a value is made of others. */
+/** The keywords that describe how a value contains others. */
 interface SchemaPart {
 	readonly anyOf?: readonly SchemaPart[];
 	readonly properties?: Readonly<Record<string, SchemaPart>>;
@@ -13,22 +13,22 @@ interface SchemaPart {
 	readonly enum?: readonly unknown[];
 }
 
-/** Elements that are kept of all lists together; of further lists only the first element at fault is. */
+/** Maximum number of elements of all lists together; of further lists only the first faulty element stays. */
 const MAX_ELEMENTS = 256;
-/** Members of one object that its schema does not name. */
+/** Maximum number of an object's members that its schema does not name. */
 const MAX_UNNAMED = 32;
 
-/** The few parts of a value that its faults are in. */
+/** The few parts of a value with its faults. */
 export interface Excerpt {
 	readonly value: unknown;
-	/** The place in the value of a place in the excerpt, both as JSON pointers (RFC 6901). */
+	/** Returns the position in the value for one in the excerpt, both as JSON pointers (RFC 6901). */
 	pointerOf(pointer: string): string;
 }
 
 /**
- * Returns a small copy of a value that does not fit its schema. A long list keeps its first element at fault, a large
- * object the members that its schema names: to find all faults of 450,000 elements takes a second and 100 MB, and no
- * answer tells more than the first. Linear: each list is checked once, up to its first fault.
+ * Returns a small copy of a value that does not fit its schema. A long list keeps its first faulty element, a large
+ * object the members that its schema names. Finding all faults of 450,000 elements takes a second and 100 MB, and an
+ * answer reports only the first. Linear: each list is checked once, up to its first fault.
  */
 export function excerptOf(schema: TSchema, value: unknown): Excerpt {
 	const cutter = new Cutter();
@@ -40,10 +40,10 @@ export function excerptOf(schema: TSchema, value: unknown): Excerpt {
 
 class Cutter {
 	#elements = 0;
-	/** Pointers of lists that keep one element, each with its index. */
+	/** Pointers of lists with one element left, each with its index. */
 	readonly #indexes = new Map<string, number>();
 
-	/** `judges`: those of the schemas that the value is meant for; they decide what is at fault. */
+	/** @param judges the schemas that the value is meant for; they decide what is faulty */
 	cut(schemas: readonly SchemaPart[], judges: readonly SchemaPart[], value: unknown, at: string): unknown {
 		if (Array.isArray(value)) return this.#list(branchesOf(schemas), branchesOf(judges), value, at);
 		return isRecord(value) ? this.#object(branchesOf(schemas), meantBy(value, branchesOf(judges)), value, at) : value;
@@ -65,7 +65,7 @@ class Cutter {
 		const bounds = judges.flatMap(({ items, maxItems }) => (items === undefined ? [] : (maxItems ?? Number.POSITIVE_INFINITY)));
 		const most = Math.max(...bounds);
 		const isTooLong = bounds.length > 0 && list.length > most;
-		// One more than the bound tells that it is passed.
+		// One element more than the limit shows that it is exceeded.
 		const told = isTooLong ? list.slice(0, most + 1) : list;
 		if (isTooLong || this.#elements + told.length <= MAX_ELEMENTS) {
 			this.#elements += told.length;
@@ -94,7 +94,7 @@ class Cutter {
 		for (const name in object) {
 			if (names.has(name) || patterns.some((schema) => fits(schema, object[name]))) continue;
 			if (++unnamed > MAX_UNNAMED) break;
-			// Of a member without a schema only the name can be at fault.
+			// Only the name of a member without a schema can be faulty.
 			kept.push([name, patterns.length === 0 ? null : this.cut(patterns, patterns, object[name], `${at}/${name}`)]);
 		}
 		return Object.fromEntries(kept);
@@ -113,7 +113,9 @@ function branchesOf(schemas: readonly SchemaPart[]): readonly SchemaPart[] {
 	return schemas.flatMap((schema) => (schema.anyOf === undefined ? schema : branchesOf(schema.anyOf)));
 }
 
-/** The branches of a union whose constants (`role`, `type`) are the object's; all where none is meant. */
+/**
+ * Returns the branches of a union whose constants (`role`, `type`) match the object; all branches where none matches.
+ */
 function meantBy(object: Record<string, unknown>, branches: readonly SchemaPart[]): readonly SchemaPart[] {
 	const meant = branches.filter(({ properties = {} }) =>
 		Object.entries(properties).every(([name, schema]) => !Object.hasOwn(object, name) || allows(schema, object[name])),
@@ -121,7 +123,7 @@ function meantBy(object: Record<string, unknown>, branches: readonly SchemaPart[
 	return meant.length > 0 ? meant : branches;
 }
 
-/** False where the schema is a constant, or a choice of them, and this is none. */
+/** Returns false where the schema is a constant, or a choice of them, and the value is not among them. */
 function allows(schema: SchemaPart, value: unknown): boolean {
 	if (schema.enum !== undefined) return schema.enum.includes(value);
 	return schema.const === undefined || schema.const === value;

@@ -1,4 +1,6 @@
-/** Schemas at the edges: compiled checks, and faults told in the API's words. Never lets an unchecked value through. */
+/**
+ * Schemas for external input: compiled checks, and faults in the API's words. Never lets an unchecked value through.
+ */
 export { type Checker, checker, invalidField, invalidRequest } from "./check.ts";
 export { checksummedAddress, readEvmAddress } from "./evm-address.ts";
 export { detailsOf, issuesOf, pathText } from "./issues.ts";

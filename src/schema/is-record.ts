@@ -1,4 +1,4 @@
-/** Whether a parsed value is an object with members: no null, no array. */
+/** Returns true for a parsed object: no null, no array. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
 	return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -2,7 +2,7 @@ import type { Issue } from "../errors/index.ts";
 import { ruleOf, ruleOfSchema } from "./patterned-text.ts";
 import { sizeLimits } from "./size-limits.ts";
 
-/** What a compiled TypeBox schema reports (JSON Schema keywords). */
+/** A fault that a compiled TypeBox schema reports (JSON Schema keywords). */
 export interface SchemaFault {
 	readonly keyword: string;
 	readonly schemaPath: string;
@@ -26,7 +26,7 @@ function param<T>(fault: SchemaFault, name: string): T | undefined {
 	return (fault.params as Record<string, T>)[name];
 }
 
-/** The schema at a path of a fault, such as `#/properties/amountUsd`; undefined where it is not the root's. */
+/** Returns the schema at a fault's path, such as `#/properties/amountUsd`; undefined where it is not in the root. */
 function schemaAt(root: unknown, schemaPath: string): unknown {
 	let at = root;
 	for (const part of schemaPath.split("/").slice(1))
@@ -35,7 +35,7 @@ function schemaAt(root: unknown, schemaPath: string): unknown {
 }
 
 function describe(fault: SchemaFault, root: unknown): string {
-	// A number where a text of digits belongs: the rule of the text says more than its type.
+	// For a number instead of a text of digits, the text's rule is more helpful than its type.
 	const rule = fault.keyword === "type" ? ruleOfSchema(schemaAt(root, fault.schemaPath)) : undefined;
 	if (rule !== undefined) return `${rule}, as text`;
 	if (fault.keyword === "enum") return `must be one of ${(param<unknown[]>(fault, "allowedValues") ?? []).join(", ")}`;
@@ -47,13 +47,13 @@ function describe(fault: SchemaFault, root: unknown): string {
 
 interface Branch {
 	readonly faults: SchemaFault[];
-	/** The branch was never meant: another type at its root, or another discriminator. */
+	/** True for a branch that was not meant: it has another type at its root, or another discriminator. */
 	foreign: boolean;
 }
 
 /**
- * Of a union only the branch that the value is nearest to is worth telling: branches whose own type or whose
- * discriminator (`role`, `type`) does not fit are left out. Works from the innermost union outwards.
+ * Removes the faults of a union's branches whose own type or discriminator (`role`, `type`) does not match: only the
+ * nearest branch is useful. Works from the innermost union outwards.
  */
 function withoutForeignBranches(
 	faults: readonly SchemaFault[],
@@ -105,7 +105,7 @@ function isAtOrBelow(path: string, top: string): boolean {
 	return path === top || path.startsWith(`${top}/`);
 }
 
-/** Where in the value a union stands: the instance path of the union's own summary fault, nearest above `fault`. */
+/** Returns where in the value a union is: the instance path of the union's own summary fault, nearest above `fault`. */
 function rootOf(fault: SchemaFault, prefix: string, faults: readonly SchemaFault[]): string {
 	let best = "";
 	for (const other of faults) {
@@ -127,7 +127,7 @@ function summarise(faults: readonly SchemaFault[], at: string, discriminators: r
 	}
 	const ofType = faults.filter((fault) => fault.keyword === "type" && fault.instancePath === at);
 	const types = ofType.map((fault) => String(param(fault, "type")));
-	// The rule of a text says more than its type, and says by itself what stands for nothing.
+	// The rule of a text is more helpful than its type, and itself names the values that mean none.
 	const rule = ofType.map((fault) => ruleOfSchema(schemaAt(schema, fault.schemaPath))).find((each) => each !== undefined);
 	const textAlone = types.every((type) => type === "string" || type === "null");
 	const constants = faults
@@ -144,14 +144,14 @@ function summarise(faults: readonly SchemaFault[], at: string, discriminators: r
 }
 
 export interface IssuesOptions {
-	/** Members that tell the branches of a union apart. */
+	/** Members that distinguish the branches of a union. */
 	readonly discriminators?: readonly string[];
-	/** The schema that was checked: rules in words stand in it. */
+	/** The checked schema: it has the rules in words. */
 	readonly schema?: unknown;
 }
 
 /**
- * The faults of a schema check as `issues` (accounts and errors: DetailedError): at most 20, each with a path,
+ * Returns the faults of a schema check as `issues` (accounts and errors: DetailedError): at most 20, each with a path,
  * a machine code and a sentence.
  */
 export function issuesOf(faults: readonly SchemaFault[], options: IssuesOptions = {}): Issue[] {
@@ -181,12 +181,12 @@ export function issuesOf(faults: readonly SchemaFault[], options: IssuesOptions 
 			add(path, fault.keyword, describe(fault, schema), sizeLimits(fault.keyword, param(fault, "limit")));
 		}
 	}
-	// The validator stops at a number of faults: of very many unknown keys it tells each, and not their sum.
+	// The validator stops at a number of faults: for very many unknown keys it reports each, without a summary.
 	if (issues.length === 0) for (const fault of told) if (fault.keyword === "boolean") addUnknown(pathOf(fault.instancePath));
 	return issues;
 }
 
-/** `issues` in the nested form `{_errors: [], field: {_errors: ["..."]}}`. */
+/** Returns `issues` in the nested form `{_errors: [], field: {_errors: ["..."]}}`. */
 export function detailsOf(issues: readonly Issue[]): Record<string, unknown> {
 	interface Node {
 		_errors: string[];
@@ -206,7 +206,7 @@ export function detailsOf(issues: readonly Issue[]): Record<string, unknown> {
 	return root;
 }
 
-/** `messages[0].content` and the like. */
+/** Returns a path as text, like `messages[0].content`. */
 export function pathText(path: readonly (string | number)[]): string {
 	let text = "";
 	for (const part of path) text += typeof part === "number" ? `[${part}]` : text === "" ? part : `.${part}`;

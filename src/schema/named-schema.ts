@@ -1,8 +1,8 @@
 import type { TSchema } from "typebox";
 
-/** Keyword of a schema with a name of its own in the API document. */
+/** Schema keyword for its name in the API document. */
 export const NAME_KEYWORD = "x-name";
 
-/** Gives an answer, or a part of several answers, the name that generated clients call its type by. */
+/** Names the schema of an answer, or of a part of several answers: generated clients name its type so. */
 export const named = <Schema extends TSchema>(name: string, schema: Schema): Schema =>
 	Object.assign(schema, { [NAME_KEYWORD]: name });

@@ -1,6 +1,6 @@
 import type { Issue } from "../errors/index.ts";
 
-/** What the limit of a keyword is of, and which side it bounds. */
+/** The type that a keyword limits, and the side that it limits. */
 const BOUNDS: Readonly<Record<string, readonly [type: string, side: "minimum" | "maximum", inclusive: boolean]>> = {
 	minLength: ["string", "minimum", true],
 	maxLength: ["string", "maximum", true],
@@ -12,7 +12,9 @@ const BOUNDS: Readonly<Record<string, readonly [type: string, side: "minimum" | 
 	exclusiveMaximum: ["number", "maximum", false],
 };
 
-/** The code of an issue of length or range with its limit, in the form of DetailedError; null for other keywords. */
+/**
+ * Returns the code of a length or range issue with its limit, in the form of DetailedError; null for other keywords.
+ */
 export function sizeLimits(keyword: string, limit: unknown): Omit<Issue, "path" | "message"> | null {
 	const bound = BOUNDS[keyword];
 	if (bound === undefined || typeof limit !== "number") return null;

@@ -2,11 +2,11 @@ import { createPublicKey, verify } from "node:crypto";
 import { base58 } from "@scure/base";
 
 const FORM = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
-/** What stands before the 32 bytes of a key (RFC 8410). */
+/** The prefix of the 32 bytes of a key (RFC 8410). */
 const KEY_PREFIX = Buffer.from("302a300506032b6570032100", "hex");
 
 /**
- * Points of a small order, the sign bit left out: as keys they are nobody's, since signatures for them can be made
+ * Points of a small order, without the sign bit. As keys they belong to nobody, since signatures for them can be made
  * without any secret (https://eprint.iacr.org/2020/1244).
  */
 export const SMALL_ORDER_POINTS: ReadonlySet<string> = new Set([
@@ -19,7 +19,7 @@ export const SMALL_ORDER_POINTS: ReadonlySet<string> = new Set([
 	"eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
 ]);
 
-/** The 32 bytes of an address that someone can have the key of; null where the text is none. */
+/** Returns the 32 bytes of an address whose key can exist; null where the text is no such address. */
 export function readSolanaAddress(text: string): Uint8Array | null {
 	if (!FORM.test(text)) return null;
 	const bytes = base58.decode(text);
@@ -29,7 +29,7 @@ export function readSolanaAddress(text: string): Uint8Array | null {
 	return SMALL_ORDER_POINTS.has(point.toString("hex")) ? null : bytes;
 }
 
-/** Whether the owner of an address signed these bytes (Ed25519); false where it is no address. */
+/** Returns true where the owner of an address signed these bytes (Ed25519); false where it is no address. */
 export function isSignedBySolanaKey(address: string, message: Uint8Array, signature: Uint8Array): boolean {
 	const bytes = readSolanaAddress(address);
 	if (bytes === null || signature.length !== 64) return false;

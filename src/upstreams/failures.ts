@@ -14,19 +14,19 @@ import type { UpstreamErrorText } from "./upstream-error-text.ts";
  */
 export type FailureKind = "request" | "unable" | "account" | "offline" | "busy" | "full" | "broken" | "timeout" | "given";
 
-/** Statuses that refuse what the caller sent. */
+/** Statuses that refuse the caller's request. */
 const REFUSALS: ReadonlySet<number> = new Set([400, 413, 422]);
 
 export class UpstreamFailure extends Error {
 	override readonly name = "UpstreamFailure";
 	readonly kind: FailureKind;
-	/** What the caller gets where no other upstream helps. */
+	/** The error for the caller where no other upstream succeeds. */
 	readonly answer: ApiError;
-	/** HTTP status of the upstream, where there was one. */
+	/** HTTP status of the upstream, if any. */
 	readonly status: number | undefined;
-	/** Seconds that a busy upstream asked for. */
+	/** Seconds that a busy upstream requested. */
 	readonly retryAfterSeconds: number | undefined;
-	/** The words that made it a matter of our account, or of our name of the model, where nothing better did. */
+	/** The words that marked it as a matter of our account, or of our name of the model, where only words did. */
 	words: string | undefined;
 
 	constructor(kind: FailureKind, answer: ApiError, detail: string, status?: number, retryAfterSeconds?: number) {
@@ -37,14 +37,14 @@ export class UpstreamFailure extends Error {
 		this.retryAfterSeconds = retryAfterSeconds;
 	}
 
-	/** A fault of the caller's request is the same everywhere: no other upstream is asked. */
+	/** True for a fault of the caller's request: it is the same everywhere, so no other upstream is tried. */
 	get final(): boolean {
 		return this.kind === "request";
 	}
 
 	/**
-	 * Counts towards taking the upstream out. A missing model or a refused prompt (some servers answer 403 for
-	 * one) says nothing of its health, and the words of a refusal may be the caller's.
+	 * True where it counts towards ejecting the upstream. A missing model or a refused prompt (some servers answer 403
+	 * for one) does not concern its health, and the words of a refusal may be the caller's.
 	 */
 	get isFault(): boolean {
 		switch (this.kind) {
@@ -54,14 +54,14 @@ export class UpstreamFailure extends Error {
 			case "offline":
 				return this.status === undefined;
 			case "account":
-				// A larger request may be refused where smaller ones are still paid for.
+				// 402 does not count: a larger request may be refused while smaller ones are still paid for.
 				return this.refusesAccount && this.status !== 402;
 			default:
 				return false;
 		}
 	}
 
-	/** The operator has to do something about our standing with the upstream: no request can be at fault. */
+	/** True where the operator must act on our account with the upstream: no request can be at fault. */
 	get refusesAccount(): boolean {
 		return this.kind === "account" && this.status !== 403 && !REFUSALS.has(this.status ?? 0);
 	}
@@ -70,7 +70,10 @@ export class UpstreamFailure extends Error {
 const DEFAULT_RETRY_SECONDS = 5;
 const MAX_RETRY_SECONDS = 300;
 
-/** Words of servers for a prompt that does not fit: OpenAI, vLLM, llama.cpp, LM Studio, Ollama, Anthropic. */
+/**
+ * Matches the messages of servers for a prompt that does not fit: OpenAI, vLLM, llama.cpp, LM Studio, Ollama,
+ * Anthropic.
+ */
 const OVERFLOW = [
 	/maximum context length/i,
 	/context[_ ](?:length|size|window)[_ ]?(?:is )?exceed/i,
@@ -80,7 +83,7 @@ const OVERFLOW = [
 ];
 const OVERFLOW_CODES = new Set(["context_length_exceeded", "exceed_context_size_error", "model_context_window_exceeded"]);
 
-/** Words for our own standing with the upstream: money, quota, keys. They are nobody's business but the operator's. */
+/** Codes about our own account with the upstream: money, quota, keys. Only the operator may see them. */
 const ACCOUNT_CODES = new Set([
 	"insufficient_quota",
 	"insufficient_balance",
@@ -110,7 +113,7 @@ const ACCOUNT_WORDS = new RegExp(
 );
 
 const MODEL_MISSING_CODES = new Set(["model_not_found", "model_not_available"]);
-/** The name of the model is of our configuration, not of the caller. */
+/** Matches messages about an unknown model: its name comes from our configuration, not from the caller. */
 const MODEL_MISSING_WORDS = new RegExp(
 	[
 		"(?:invalid|unknown|unrecognized|no such) model(?: name| id)?\\b",
@@ -121,9 +124,12 @@ const MODEL_MISSING_WORDS = new RegExp(
 	"i",
 );
 
-/** Types of errors that are about the request, where the status does not say so. */
+/** Error types about the request, where the status does not show that. */
 const REFUSAL_TYPES = new Set(["invalid_request_error", "BadRequestError", "invalid_request", "validation_error"]);
-/** Words of servers that fail with 5xx at what they cannot do: formats of answers, fields that they do not know. */
+/**
+ * Matches messages of servers that answer 5xx to unsupported features: formats of answers, fields that they do not
+ * know.
+ */
 const UNABLE_WORDS = new RegExp(
 	[
 		"\\bgrammar\\b|json[ _]?schema|response[_ ]format|guided[_ ](?:json|grammar|decoding)|structured[_ ]outputs?",
@@ -134,11 +140,11 @@ const UNABLE_WORDS = new RegExp(
 	].join("|"),
 	"i",
 );
-/** Words of servers that are there and will have the model soon, or that have too much to do. */
+/** Matches messages of servers that are loading the model, or are overloaded. */
 const LOADING_WORDS =
 	/\b(?:load|fetch|download|warm|initiali[sz]|start)(?:ing|ed)?\b|not (?:yet )?ready|overloaded|at capacity|server (?:is )?busy|try again (?:later|in)|pending requests/i;
 
-/** True where a body of status 200, or an event of a stream, is an error all the same. */
+/** Returns true where a body of status 200, or an event of a stream, is an error. */
 export function isErrorBody(body: Readonly<Record<string, unknown>>): boolean {
 	const { error, object, type, choices } = body;
 	if ((error !== undefined && error !== null && error !== false && error !== "") || object === "error" || type === "error")
@@ -150,18 +156,18 @@ export function isErrorBody(body: Readonly<Record<string, unknown>>): boolean {
 	return texts.some((text) => typeof text === "string") || Array.isArray(body.detail ?? body.errors);
 }
 
-/** The same of any JSON: Google tells errors as a list of one. */
+/** Returns true where any JSON is an error: Google sends errors as a list of one. */
 export function isErrorAnswer(value: unknown): boolean {
 	const first: unknown = Array.isArray(value) ? value[0] : value;
 	return isRecord(first) && isErrorBody(first);
 }
 
-/** An answer with a status other than 2xx, or an error inside a 200 (`status` 200). */
+/** Returns the failure of an answer with a status other than 2xx, or of an error inside a 200 (`status` 200). */
 export function failureOfAnswer(status: number, body: unknown, retryAfter: string | null): UpstreamFailure {
 	const text = errorTextOf(body);
 	const isInside = status >= 200 && status < 300;
 	const effective = isInside ? effectiveStatus(text) : status;
-	// Error texts may quote the prompt: only what concerns our account goes into a log.
+	// Error texts may quote the prompt, so only codes are logged.
 	const detail = [`status ${status}`, text.code || text.type].filter(Boolean).join(", ").slice(0, 200);
 	if (effective >= 300 && effective < 400) return brokenAnswer(`status ${status}: a redirect`, status);
 	if (isContentRefusal(effective, text, body)) {
@@ -197,15 +203,15 @@ export function failureOfAnswer(status: number, body: unknown, retryAfter: strin
 	}
 }
 
-/** Words of our account are read as those of a refusal: what they quote may be the caller's. */
+/** Returns the status to act on. Words about our account are read as a refusal's: they may quote the caller. */
 function effectiveStatus(text: UpstreamErrorText): number {
 	const status = insideStatus(text);
 	return status === 500 && text.status === undefined && ACCOUNT_WORDS.test(text.message) ? 400 : status;
 }
 
-/** A connection that did not come to an answer: it broke, or there was none to have. */
+/** Returns the failure of a connection without an answer: it broke, or could not be opened. */
 export function failureOfConnection(error: unknown): UpstreamFailure {
-	// The code alone: a text may quote a header, and with it our key.
+	// Only the code is used: a text may quote a header, and with it our key.
 	const { code, name } = (error ?? {}) as { readonly code?: unknown; readonly name?: unknown };
 	const detail = String(code ?? name ?? "no connection").slice(0, 100);
 	return /RESET|EPIPE|Closed|Malformed|Invalid|HPE|Decompress|Zlib|Brotli/i.test(detail)
@@ -230,13 +236,13 @@ export function upstreamAtCapacity(detail: string): UpstreamFailure {
 	return new UpstreamFailure("full", new ApiError("MODEL_AT_CAPACITY", { retryAfterSeconds: 1 }), detail);
 }
 
-/** An error of the table from the embedded engine, or from our own shaping of the request: passed on as it is. */
+/** Wraps an error of the table from the embedded engine, or from our own shaping of the request, unchanged. */
 export function passedOn(error: ApiError): UpstreamFailure {
 	const isRequest = error.status === 400 || error.status === 413 || error.status === 422;
 	return new UpstreamFailure(isRequest ? "request" : "given", error, error.code);
 }
 
-/** The embedded engine speaks our own codes; undefined for anything else. */
+/** Returns the embedded engine's error, which has our own codes; undefined for anything else. */
 export function ownErrorOf(status: number, body: unknown, retryAfter: string | null): ApiError | undefined {
 	const top = isRecord(body) ? body : {};
 	const code = top.code ?? (isRecord(top.error) ? top.error.code : undefined);
@@ -256,7 +262,7 @@ function account(detail: string, status: number): UpstreamFailure {
 	return new UpstreamFailure("account", answer, detail, status);
 }
 
-/** Some servers know their models under other names than we do: the operator's matter, unless the caller's own words say it. */
+/** Returns the failure of an unknown model: the operator's matter, unless the caller's own words say it. */
 function modelMissing(text: UpstreamErrorText, detail: string, status: number): UpstreamFailure {
 	const failure = upstreamOffline(detail, status);
 	if (REFUSALS.has(status) && !MODEL_MISSING_CODES.has(text.code)) failure.words = MODEL_MISSING_WORDS.exec(text.message)?.[0];
@@ -268,14 +274,14 @@ function isModelMissing(status: number, text: UpstreamErrorText): boolean {
 	return status !== 429 && MODEL_MISSING_WORDS.test(text.message);
 }
 
-/** A failure by what the request asks for: the server says so by words, by the error inside, or by 501. */
+/** Returns true for an unsupported feature, shown by the message, by the error inside, or by 501. */
 function isUnable(status: number, text: UpstreamErrorText): boolean {
 	if (status < 500) return false;
 	if (status === 501 || REFUSALS.has(text.status ?? 0) || REFUSAL_TYPES.has(text.type)) return true;
 	return UNABLE_WORDS.test(text.message);
 }
 
-/** It is there, and takes work after a while. */
+/** Returns the failure of a server that is loading and will accept work later. */
 function loading(detail: string, seconds: number): UpstreamFailure {
 	const message = "The model's backend is not ready yet; try again as Retry-After says";
 	return new UpstreamFailure(
@@ -297,10 +303,7 @@ function isAccount(status: number, text: UpstreamErrorText): boolean {
 	return status >= 400 && status < 500 && ACCOUNT_WORDS.test(text.message);
 }
 
-/**
- * What a refusal that seems to speak of our account or our name of a model really is, where its words stand in the caller's own request:
- * the refusal of that request, which the server quotes.
- */
+/** Returns a refusal of the request where a message about our account or model name only quotes that request. */
 export function unlessQuoted(failure: UpstreamFailure, request: Uint8Array): UpstreamFailure {
 	if (failure.words === undefined) return failure;
 	const text = Buffer.from(request.buffer, request.byteOffset, request.byteLength);
@@ -309,7 +312,7 @@ export function unlessQuoted(failure: UpstreamFailure, request: Uint8Array): Ups
 	return new UpstreamFailure("request", refused(nothing), failure.message, failure.status);
 }
 
-/** "Too many tokens" of a 429 speaks of a rate, not of a context. */
+/** Returns true where the context overflows. "Too many tokens" of a 429 is about a rate. */
 function isOverflow(status: number, text: UpstreamErrorText): boolean {
 	if (OVERFLOW_CODES.has(text.code) || OVERFLOW_CODES.has(text.type)) return true;
 	return status !== 429 && OVERFLOW.some((pattern) => pattern.test(text.message));
@@ -323,12 +326,12 @@ function overflow(text: UpstreamErrorText): ApiError {
 	});
 }
 
-/** Empty where it speaks, or seems to, of our account. */
+/** Returns the message for the caller; empty where it is, or seems, about our account. */
 function toldOf({ message }: UpstreamErrorText): string {
 	return ACCOUNT_WORDS.test(message) ? "" : callerText(message);
 }
 
-/** What it says goes to the caller. */
+/** Returns a refusal with the upstream's message for the caller. */
 function refused(text: UpstreamErrorText): ApiError {
 	return new ApiError("INVALID_REQUEST", {
 		message: toldOf(text) || "The model's backend refused this request; check its parameters",
@@ -336,7 +339,7 @@ function refused(text: UpstreamErrorText): ApiError {
 	});
 }
 
-/** Retry-After in seconds or as a date; bounded, since it goes to our callers. */
+/** Returns Retry-After in seconds, from seconds or a date; bounded, since it goes to our callers. */
 export function retryAfterSeconds(header: string | null, nowMs: number = Date.now()): number {
 	if (header === null) return DEFAULT_RETRY_SECONDS;
 	const seconds = /^\s*\d+(\.\d+)?\s*$/.test(header) ? Number(header) : (Date.parse(header) - nowMs) / 1000;
@@ -344,7 +347,7 @@ export function retryAfterSeconds(header: string | null, nowMs: number = Date.no
 	return Math.min(Math.max(Math.ceil(seconds), 1), MAX_RETRY_SECONDS);
 }
 
-/** The failure without the operator's secrets, where an upstream quotes what it was sent. */
+/** Returns the failure without the operator's secrets, which an upstream may quote. */
 export function withoutSecrets(failure: UpstreamFailure, mask: SecretMask): UpstreamFailure {
 	const { answer } = failure;
 	const message = mask.error(answer.message);
@@ -370,8 +373,8 @@ const RANK: Readonly<Record<FailureKind, number>> = {
 };
 
 /**
- * The one failure that tells the caller most, where every upstream failed: first what a retry can cure, last
- * what only the operator can. Of two alike the later.
+ * Returns the most useful failure for the caller where every upstream failed: first one that a retry can cure, last one
+ * that only the operator can. Of two alike it is the later.
  */
 export function mostInformative(failures: readonly UpstreamFailure[]): UpstreamFailure {
 	let chosen: UpstreamFailure | undefined;

@@ -1,5 +1,5 @@
-/** `timeout: false` turns the runtime's own limit off: ours are exact. */
+/** `timeout: false` disables the runtime's own limit: ours are exact. */
 export type FetchInit = BunFetchRequestInit & { timeout?: false };
 
-/** The runtime's fetch, or one that stands in for it. */
+/** The runtime's fetch, or a replacement. */
 export type Fetch = (url: string, init: FetchInit) => Promise<Response>;

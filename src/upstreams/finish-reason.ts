@@ -1,12 +1,12 @@
-/** Why a choice ended, in OpenAI's words: servers have others, and clients of strict types fail at them. */
+/** Converts finish reasons to OpenAI's: servers have others, and strictly typed clients fail at them. */
 
 export type FinishReason = "stop" | "length" | "tool_calls" | "content_filter" | "function_call";
 
 const OPENAI: ReadonlySet<string> = new Set<FinishReason>(["stop", "length", "tool_calls", "content_filter", "function_call"]);
 
 /**
- * In small letters, without what stands between their parts. What its server broke off is incomplete, as at its maximum.
- * Every other word is an end like any: `stop`.
+ * Other servers' reasons in lower case, without separators. An answer that its server cut off is incomplete, as at its
+ * maximum. Every other reason becomes `stop`.
  */
 const OTHERS: ReadonlyMap<string, FinishReason> = new Map(
 	(
@@ -28,7 +28,7 @@ const OTHERS: ReadonlyMap<string, FinishReason> = new Map(
 	).flatMap(([reason, words]) => words.split(" ").map((word) => [word, reason] as const)),
 );
 
-/** The word of an upstream as OpenAI's. */
+/** Returns OpenAI's finish reason for an upstream's. */
 export function finishReasonOf(word: string): FinishReason {
 	if (isOpenAiReason(word)) return word;
 	return OTHERS.get(word.toLowerCase().replaceAll(/[^a-z]/g, "")) ?? "stop";

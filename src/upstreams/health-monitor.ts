@@ -2,42 +2,42 @@ import type { FairQueue, Requester } from "../fairness/index.ts";
 import type { TimerClock } from "../telemetry/timer-clock.ts";
 import type { Health } from "./health.ts";
 
-/** What of an upstream is looked after, whatever it serves. */
+/** The part of an upstream that is monitored, whatever it serves. */
 export interface Member {
 	readonly name: string;
 	readonly health: Health;
-	/** Consecutive faults that eject it. */
+	/** Number of consecutive faults that eject it. */
 	readonly failures: number;
-	/** Calls under way, and those that wait; shared with the member that new settings put in its place. */
+	/** Running and waiting calls; shared with the member that replaces it after a reload. */
 	readonly load: FairQueue;
 	readonly maxConcurrent: number;
 	readonly probeEveryMs: number;
 }
 
-/** How a call at a member failed. */
+/** Reports how a call at a member failed. */
 export interface FaultReport {
-	/** For status pages and the log. */
+	/** The message for status pages and the log. */
 	readonly message: string;
-	/** Counts towards taking the member out. */
+	/** True where it counts towards ejecting the member. */
 	readonly isFault: boolean;
-	/** The pause that it asked for in seconds; null: none. */
+	/** The pause in seconds that the member requested; null: none. */
 	readonly busySeconds: number | null;
 }
 
 export interface HealthMonitorOptions<M extends Member> {
 	readonly clock: TimerClock;
-	/** Asks a member whether it is there; true where it answers. Never throws. */
+	/** Probes a member; returns true where it answers. Never throws. */
 	readonly probe: (member: M) => Promise<boolean>;
-	/** Told when a member is put out and when it comes back. */
+	/** Called when a member is ejected and when it returns. */
 	readonly onChange: (member: M) => void;
-	/** False where the settings have it no more: it is probed no longer. */
+	/** Returns false where the settings no longer have it: its probes end. */
 	readonly isCurrent: (member: M) => boolean;
 }
 
-/** A call waits so long for a place where every upstream of its model is full. */
+/** Maximum time that a call waits for a place where every upstream of its model is full. */
 const MAX_WAIT_MS = 5_000;
 
-/** Looks after the members of a pool: places for calls, reports of how they went, probes of those that are out. */
+/** Monitors the members of a pool: places for calls, reports of outcomes, probes of ejected members. */
 export class HealthMonitor<M extends Member> {
 	readonly #options: HealthMonitorOptions<M>;
 	readonly #probes = new Map<M, () => void>();
@@ -47,12 +47,18 @@ export class HealthMonitor<M extends Member> {
 		this.#options = options;
 	}
 
-	/** A place among the calls that the member runs at once; null where it has none for the tenant. Give it back once. */
+	/**
+	 * Takes a place among the calls that the member runs at once; null where none is free for the tenant. Call the
+	 * returned function once to release it.
+	 */
 	take({ load }: M, tenant: string): (() => void) | null {
 		return load.tryEnter(tenant);
 	}
 
-	/** Waits a while for a place, in turns between tenants; null where there is none in time. Rejects with the signal's reason. */
+	/**
+	 * Waits a while for a place, in turns between tenants; null where none is free in time. Rejects with the signal's
+	 * reason.
+	 */
 	async wait({ load }: M, { tenant, signal }: Requester): Promise<(() => void) | null> {
 		signal.throwIfAborted();
 		const controller = new AbortController();
@@ -70,7 +76,7 @@ export class HealthMonitor<M extends Member> {
 		}
 	}
 
-	/** It answered as it should. */
+	/** Records a success. */
 	reportSuccess(member: M): void {
 		const wasOut = member.health.state !== "up";
 		member.health.reportSuccess();
@@ -85,7 +91,7 @@ export class HealthMonitor<M extends Member> {
 		this.startProbing(member);
 	}
 
-	/** Probes a member that is out until it is back; once, however often it is called. */
+	/** Probes an ejected member until it returns; repeated calls start no second probe. */
 	startProbing(member: M): void {
 		if (member.health.state !== "out" || this.#closed || this.#probes.has(member) || !this.#options.isCurrent(member)) return;
 		const delayMs = member.probeEveryMs * member.health.backoff;
@@ -95,7 +101,10 @@ export class HealthMonitor<M extends Member> {
 		);
 	}
 
-	/** Asks a member at once, whatever its state; where it is out a good answer lets it back on trial. True where it answers. */
+	/**
+	 * Probes a member at once, whatever its state. A good answer puts an ejected one on trial. Returns true where it
+	 * answers.
+	 */
 	async probeNow(member: M): Promise<boolean> {
 		const alive = await this.#options.probe(member);
 		if (alive && member.health.state === "out" && this.#options.isCurrent(member)) {
@@ -106,7 +115,7 @@ export class HealthMonitor<M extends Member> {
 		return alive;
 	}
 
-	/** Ends the probes of members that the settings have no more. */
+	/** Ends the probes of members that the settings no longer have. */
 	retainOnly(): void {
 		for (const member of [...this.#probes.keys()]) if (!this.#options.isCurrent(member)) this.#stop(member);
 	}
@@ -124,7 +133,7 @@ export class HealthMonitor<M extends Member> {
 
 	async #runProbe(member: M): Promise<void> {
 		const alive = await this.#options.probe(member);
-		// It may have recovered by itself, or left the settings, while the probe ran.
+		// It may have recovered, or left the settings, while the probe ran.
 		if (!this.#probes.delete(member)) return;
 		member.health.reportProbe(alive);
 		if (member.health.state === "out") this.startProbing(member);

@@ -2,12 +2,12 @@
 export type HealthState = "up" | "out" | "trial";
 
 const MAX_BACKOFF = 12;
-/** Small requests may be paid for while larger ones are refused: so long the last refusal stands. */
+/** How long a refusal of our account is shown: small requests may succeed while larger ones are refused. */
 const ACCOUNT_REFUSAL_MS = 15 * 60_000;
 
 /**
- * What real traffic and probes tell of one upstream. Consecutive faults put it out; a good probe lets it back
- * on trial, where one fault is enough to put it out again, for twice as long; a success makes it whole.
+ * The health of one upstream by real traffic and probes. Consecutive faults eject it. A good probe puts it on trial,
+ * where one fault ejects it again for twice as long; a success restores it.
  */
 export class Health {
 	#state: HealthState = "up";
@@ -30,7 +30,7 @@ export class Health {
 		return this.#lastFault;
 	}
 
-	/** How often it was put out. */
+	/** How often it was ejected. */
 	get ejections(): number {
 		return this.#ejections;
 	}
@@ -40,18 +40,18 @@ export class Health {
 		return Math.min(2 ** this.#relapses, MAX_BACKOFF);
 	}
 
-	/** It refused our key, credit or quota. */
+	/** Records that it refused our key, credit or quota. */
 	accountRefused(detail: string, atMs: number): void {
 		this.#accountRefusal = { detail, atMs };
 	}
 
-	/** What it said when it last refused our account; null where that is a while ago. */
+	/** Returns its message when it last refused our account; null where that was long ago. */
 	accountRefusal(nowMs: number): string | null {
 		const last = this.#accountRefusal;
 		return last !== null && nowMs - last.atMs < ACCOUNT_REFUSAL_MS ? last.detail : null;
 	}
 
-	/** It asked for a pause (429): others go first until then. */
+	/** Records the pause that it requested (429): others are preferred until then. */
 	busyUntil(atMs: number): void {
 		this.#busyUntilMs = Math.max(this.#busyUntilMs, atMs);
 	}
@@ -67,7 +67,10 @@ export class Health {
 		this.#busyUntilMs = Number.NEGATIVE_INFINITY;
 	}
 
-	/** `failures`: consecutive faults that eject. True where this fault puts it out. */
+	/**
+	 * Records a fault; returns true where it ejects the upstream.
+	 * @param failures number of consecutive faults that eject
+	 */
 	reportFault(detail: string, failures: number): boolean {
 		this.#faults++;
 		this.#lastFault = detail;

@@ -1,18 +1,24 @@
-/** What an error must not tell of how an upstream is reached, whatever the secrets are: as patterns of its decoded text. */
+/**
+ * Patterns for parts of an upstream's address that an error must not reveal, whatever the secrets are. They match its
+ * decoded text.
+ */
 
-/** Text within a text has its line ends and slashes escaped once more. */
+/** In nested text, line ends and slashes are escaped once more. */
 const BEGINS = String.raw`(?:(?<![\w.-])|(?<=\\[nrtbf]))`;
 const USER = 512;
 const PASSWORD = 512;
-/** No port and a path: `//host:8545/v2/a@b` has no password in it. */
+/** Excludes a port with a path: `//host:8545/v2/a@b` has no password. */
 const NO_PORT = String.raw`(?!\d{1,5}(?:[/?#\s,;)\]]|$))`;
 
-/** `user:password@` of an address, with what a password may hold unescaped; PHP writes a slash with a backslash before it. */
+/**
+ * Matches `user:password@` of an address, with the characters that a password may have unescaped; PHP escapes a slash
+ * by a backslash.
+ */
 const IN_ADDRESS = String.raw`/\\?/(?:[^\s/?#@:"<>]{0,${USER}}:${NO_PORT}[^\s/"<>]{1,${PASSWORD}}|[^\s/?#@"<>]{1,${USER}})@`;
-/** The same without a scheme before it. */
+/** Matches the same without a scheme before it. */
 const BARE = String.raw`${BEGINS}[\w.%+~-]{1,64}:[^\s/@:"'<>,;]{1,256}@(?=[\w[])`;
 
-/** Addresses that the public internet does not know (RFC 1122 3.2.1.3, 1918, 3927, 6598). */
+/** Matches addresses outside the public internet (RFC 1122 3.2.1.3, 1918, 3927, 6598). */
 const IPV4 = [
 	String.raw`(?:10|127)(?:\.\d{1,3}){3}`,
 	String.raw`192\.168(?:\.\d{1,3}){2}`,
@@ -35,7 +41,7 @@ const ADDRESSES = [
 	String.raw`${BEGINS}(?:${NAMES})${PORT}(?![\w-])`,
 ];
 
-/** Matches that are longer are none. */
+/** Maximum length of a match. */
 export const LONGEST_INNER = USER + PASSWORD + 8;
 
 /**

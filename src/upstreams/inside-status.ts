@@ -1,8 +1,8 @@
-/** Errors in answers of status 200, and in streams: which status they stand for, by what they say. */
+/** Finds the status that an error inside a 200, or in a stream, stands for. */
 import { isRecord } from "../schema/is-record.ts";
 import type { UpstreamErrorText } from "./upstream-error-text.ts";
 
-/** Codes and types of errors, in small letters without what stands between their words. The first that fits counts. */
+/** Codes and types of errors, in lower case without separators. The first match counts. */
 const NAMES: readonly (readonly [RegExp, number])[] = [
 	[/apikey|authenticat|unauthori[sz]ed|permission|forbidden|accessdenied/, 401],
 	[/ratelimit|toomanyrequests|throttl|resourceexhausted|overloaded|serverbusy/, 429],
@@ -23,7 +23,7 @@ const WORDS: readonly (readonly [RegExp, number])[] = [
 const LEADING_STATUS =
 	/^(?:(?:http|error|status|code)[\s:/]+){0,3}([45]\d\d)(?:\s*[:–-]|\s+(?:bad|client|forbidden|internal|not|payload|request|server|service|too many|un\w+)\b)/i;
 
-/** The status of an error inside a good answer; 500 where it says nothing of it. */
+/** Returns the status of an error inside a 200; 500 where it has none. */
 export function insideStatus(text: UpstreamErrorText): number {
 	if (text.status !== undefined) return text.status;
 	const names = [text.code, text.type].map((name) => name.toLowerCase().replaceAll(/[^a-z]/g, ""));
@@ -36,7 +36,7 @@ export function insideStatus(text: UpstreamErrorText): number {
 	);
 }
 
-/** Words about what a request says. They name no status, so another upstream may take the request. */
+/** Matches messages about the content of a request. They name no status, so another upstream may take the request. */
 const REQUEST_WORDS = new RegExp(
 	[
 		"\\b(?:invalid|missing|unknown|malformed|illegal|unexpected|unrecognized) (?:request|param|arg|value|field|input|type|message|prompt|schema|json|format|tool|image|role|option)",
@@ -48,10 +48,10 @@ const REQUEST_WORDS = new RegExp(
 	].join("|"),
 	"i",
 );
-/** Words of a server that fails by itself. */
+/** Matches messages of a server that fails by itself. */
 const SERVER_WORDS = /\b(?:cuda|nccl|tensors?|out of memory|oom|internal|traceback|assertion|core dumped|segfault|worker)\b/i;
 
-/** True where the text of an error without any status is about the request. */
+/** Returns true where the message of an error without a status is about the request. */
 export function saysRequest({ message }: UpstreamErrorText): boolean {
 	return REQUEST_WORDS.test(message) && !SERVER_WORDS.test(message);
 }
@@ -73,10 +73,10 @@ const BASE_RESP: ReadonlyMap<number, number> = new Map([
 	[2049, 401],
 	[2056, 402],
 ]);
-/** What was asked, or said, breaks the rules of content. */
+/** Codes for a prompt or an answer that breaks the content rules. */
 const BASE_RESP_CONTENT: ReadonlySet<number> = new Set([1026, 1027]);
 
-/** The error that `base_resp` tells, in the members of others; undefined where all is well. */
+/** Returns the error in `base_resp`, with the members of other errors; undefined where there is none. */
 export function baseRespError(value: unknown): Readonly<Record<string, unknown>> | undefined {
 	if (!isRecord(value)) return undefined;
 	const code = Number(value.status_code ?? 0);

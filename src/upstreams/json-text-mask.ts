@@ -6,13 +6,13 @@ const CONTROLS: Readonly<Record<string, string>> = { b: "\b", f: "\f", n: "\n", 
 const TO_ESCAPE = /["\\\0-\x1f\u0100-\uffff]/g;
 
 /**
- * Masks what stands in the strings of JSON that comes in pieces, whatever of it is escaped (RFC 8259, 7). Bytes are
- * characters up to U+00FF here, so that a piece may end within a character; escapes beyond are the character itself.
+ * Masks the strings of JSON that arrives in pieces, whatever is escaped in it (RFC 8259, 7). Bytes are characters up to
+ * U+00FF here, so that a piece may end within a character; escapes beyond are the character itself.
  */
 export class JsonTextMask {
 	readonly #mask: PieceMask;
 	#isInside = false;
-	/** An escape that goes on in the next piece. */
+	/** An escape that continues in the next piece. */
 	#rest = "";
 
 	constructor(mask: PieceMask) {
@@ -45,13 +45,13 @@ export class JsonTextMask {
 		return Buffer.from(told.join(""), "latin1");
 	}
 
-	/** What is left of JSON that ends early. */
+	/** Returns the rest of JSON that ends early. */
 	end(): Uint8Array {
 		return Buffer.from(encoded(this.#mask.end()) + this.#rest, "latin1");
 	}
 }
 
-/** Where the content of a string ends: at its quote, else where its last whole character does. */
+/** Returns where the content of a string ends: at its quote, else after its last whole character. */
 function contentEnd(text: string, start: number): { readonly end: number; readonly isWhole: boolean } {
 	let quote = text.indexOf('"', start);
 	for (let at = start; ; ) {

@@ -11,7 +11,7 @@ import { providerSecrets } from "./providers/secrets.ts";
 import { NO_SECRETS, SecretMask } from "./secret-mask.ts";
 import { credentialsIn, headerSecrets, hostsOf } from "./secrets-in.ts";
 
-/** Where requests of one upstream go at this moment, and what all of them have in common. */
+/** The current address of an upstream, and what all its requests have in common. */
 export interface Endpoint {
 	/** Up to and including /v1, without a slash at the end. */
 	readonly url: string;
@@ -19,7 +19,7 @@ export interface Endpoint {
 	readonly chatUrl: string;
 	readonly textUrl: string;
 	readonly init: FetchInit;
-	/** For a question whether it is there; of chat requests, all but the request id. */
+	/** Headers of probes; chat requests have them too, and the request id. */
 	readonly probeHeaders: Readonly<Record<string, string>>;
 	readonly unaryHeaders: Readonly<Record<string, string>>;
 	readonly streamHeaders: Readonly<Record<string, string>>;
@@ -27,14 +27,14 @@ export interface Endpoint {
 
 const LOOPBACK = /^https?:\/\/(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::|\/|$)/i;
 
-/** `headers`: the config's own, in lower case; they replace ours. */
+/** @param headers the configuration's own, in lower case; they replace ours */
 export function endpointAt(address: string, key: string | undefined, headers: Readonly<Record<string, string>>): Endpoint {
 	const url = address.replace(/\/+$/, "");
 	const known = { ...(key === undefined ? {} : { authorization: `Bearer ${key}` }), "user-agent": "turnpike", ...headers };
 	const chatHeaders = (accept: string) => ({
 		"content-type": "application/json",
 		accept,
-		// Answers are read on their way: packing them costs both sides more than it saves.
+		// Answers are read as they arrive: compression costs both sides more than it saves.
 		"accept-encoding": "identity",
 		...known,
 	});
@@ -50,14 +50,14 @@ export function endpointAt(address: string, key: string | undefined, headers: Re
 	};
 }
 
-/** Nothing is followed, and a proxy of the environment never sees loopback. */
+/** Returns fetch options: redirects are not followed, and a proxy of the environment never gets loopback requests. */
 export function initFor(url: string): FetchInit {
 	return { redirect: "manual", timeout: false, ...(LOOPBACK.test(url) ? { proxy: false as const } : {}) };
 }
 
 export type Attestation = NonNullable<UpstreamConfig["attestation"]>;
 
-/** As the built-in engine, and most servers of the kind, have it. */
+/** The attestation of the built-in engine and of most such servers. */
 const OWN_ATTESTATION: Attestation = {
 	report: "attestation/report",
 	signature: "signature",
@@ -67,26 +67,28 @@ const OWN_ATTESTATION: Attestation = {
 	algorithmHeader: "x-signing-algo",
 };
 
-/** Time limits of one upstream in milliseconds; undefined: the general ones. */
+/** Time limits of one upstream in milliseconds; undefined: the general limits. */
 export type NodeLimits = Pick<UpstreamConfig, "firstByteMs" | "idleMs" | "unaryMs">;
 
-/** One upstream: how it is reached, what it speaks, how it fares and what it is running. */
+/** One upstream: its address, dialect, health and running calls. */
 export interface UpstreamNode extends Member {
 	readonly dialect: Dialect;
-	/** Set where it is a provider that is spoken to through its package. */
+	/** Set where it is a provider, called through its package. */
 	readonly provider: ProviderUpstream | null;
 	readonly limits: NodeLimits;
-	/** Where it proves what it runs in, and how a conversation that is sealed for it is told; null: it does not. */
+	/** Where it attests its hardware and software, and how sealed conversations are sent to it; null: it does not. */
 	readonly attestation: Attestation | null;
-	/** Probes and ejection need an address that stands still: the embedded engine has none. */
+	/** False for the embedded engine: probes and ejection need a fixed address. */
 	readonly ejectable: boolean;
-	/** What never stands in an error, a log or an answer: the key, values of configured headers, passwords in addresses. */
+	/** Masks secrets in errors, logs and answers: the key, values of configured headers, passwords in addresses. */
 	readonly mask: SecretMask;
-	/** May wait (the embedded engine starts at first use), and may throw an ApiError of its own. */
+	/**
+	 * Returns the endpoint. It may wait (the embedded engine starts at first use), and may throw an ApiError of its own.
+	 */
 	endpoint(): Endpoint | Promise<Endpoint>;
 }
 
-/** What a status page shows of an upstream. Never its key. */
+/** The state of an upstream on a status page, without its key. */
 export interface UpstreamStatus {
 	readonly name: string;
 	readonly url: string | null;
@@ -94,7 +96,7 @@ export interface UpstreamStatus {
 	readonly running: number;
 	readonly maxConcurrent: number | null;
 	readonly consecutiveFaults: number;
-	/** How often it was taken out. */
+	/** How often it was ejected. */
 	readonly ejections: number;
 	readonly lastFault: string | null;
 	readonly busy: boolean;
@@ -104,7 +106,7 @@ export interface UpstreamStatus {
 
 /**
  * @param all secrets of every upstream (`upstreamSecrets`)
- * @param before the node of the same server under the settings of before: its health and load go on
+ * @param before the node of the same server under the previous settings: its health and load continue
  */
 export function configuredNode(
 	name: string,
@@ -114,7 +116,7 @@ export function configuredNode(
 ): UpstreamNode {
 	const provider = isProviderUpstream(config) ? config : null;
 	const maxConcurrent = config.maxConcurrent ?? Number.POSITIVE_INFINITY;
-	// A provider's key goes through its package alone, in the header that it wants.
+	// A provider's key is sent only by its package, in the header that it expects.
 	const endpoint = provider
 		? endpointAt(config.url, undefined, {})
 		: endpointAt(config.url, config.key, lowerCasedNames(config.headers ?? {}));
@@ -123,7 +125,7 @@ export function configuredNode(
 		dialect: provider ? PROVIDER_DIALECT : DIALECT_TABLE[config.dialect],
 		provider,
 		limits: config,
-		// Its package tells it no keys.
+		// Its package cannot send the keys of a sealed conversation.
 		attestation: provider ? null : (config.attestation ?? null),
 		maxConcurrent,
 		health: before?.health ?? new Health(),
@@ -136,7 +138,7 @@ export function configuredNode(
 	};
 }
 
-/** What an upstream is sent, and nobody else may know. */
+/** Returns the secrets that an upstream is sent. */
 export function upstreamSecrets(config: UpstreamConfig): string[] {
 	const { key, headers } = config;
 	return [
@@ -147,12 +149,12 @@ export function upstreamSecrets(config: UpstreamConfig): string[] {
 	];
 }
 
-/** Under one spelling a name of the config replaces ours; under two both would be sent. */
+/** Lower-cases header names, so that a configured header replaces ours instead of being sent beside it. */
 export function lowerCasedNames(headers: Readonly<Record<string, string>>): Record<string, string> {
 	return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
-/** The engine of our own behind a loopback address. */
+/** Returns the node of our own engine behind a loopback address. */
 export function embeddedNode(
 	name: string,
 	endpoint: () => Promise<Pick<Endpoint, "url" | "key">>,

@@ -1,23 +1,23 @@
 import { ANSWER_BOUNDS, cutJson, inTurns, type JsonBounds, LongStrings, nextTurn, parseInSteps } from "../wire/index.ts";
 import { brokenAnswer } from "./failures.ts";
 
-/** Smaller answers are parsed in no time, whatever is in them. */
+/** Smaller answers are parsed at once: their content cannot make that slow. */
 const SMALL_BYTES = 32 * 1024;
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
-/** JSON that an upstream answered. */
+/** The JSON of an upstream's answer. */
 export interface ParsedAnswer {
 	readonly value: unknown;
-	/** What was parsed: of an answer over 4 MiB a copy with its long strings cut. */
+	/** The parsed bytes: of an answer over 4 MiB a copy with its long strings cut. */
 	readonly json: Uint8Array;
 	/** The strings that are cut in both. */
 	readonly long: LongStrings;
 }
 
 /**
- * Parses an answer without stopping the event loop, however large it is and whatever it is made of.
- * @throws UpstreamFailure for what is no JSON, or is made of more than an answer is
+ * Parses an answer of any size and content without blocking the event loop.
+ * @throws UpstreamFailure for invalid JSON, or an answer that exceeds the bounds
  */
 export async function parsedAnswer(bytes: Uint8Array, status: number, bounds: JsonBounds = ANSWER_BOUNDS): Promise<ParsedAnswer> {
 	try {

@@ -1,22 +1,22 @@
-/** Replaces what a pattern matches in a text that comes in pieces, so that a match may lie across two of them. */
+/** Replaces the matches of a pattern in a text that arrives in pieces, even across two of them. */
 export class PieceMask {
 	readonly #pattern: RegExp;
 	readonly #replace: (...match: readonly unknown[]) => string;
 	readonly #longest: number;
-	/** May be the beginning of a match. */
+	/** Text that may begin a match. */
 	#rest = "";
 
-	/** @param longest characters that no match is longer than */
+	/** @param longest maximum length of a match in characters */
 	constructor(pattern: RegExp, replace: (...match: readonly unknown[]) => string, longest: number) {
 		this.#pattern = pattern;
 		this.#replace = replace;
 		this.#longest = longest;
 	}
 
-	/** What is certain after this piece. */
+	/** Adds a piece, and returns the text that is certain. */
 	take(piece: string): string {
 		const whole = this.#rest + piece;
-		// A match that begins before this place is here to its end.
+		// A match that begins before this place is complete here.
 		let cut = Math.max(0, whole.length - this.#longest);
 		if (cut > 0)
 			for (const { 0: text, index } of whole.matchAll(this.#pattern)) {
@@ -27,7 +27,7 @@ export class PieceMask {
 		return this.#replaced(whole.slice(0, cut));
 	}
 
-	/** What is left; the next piece begins another text. */
+	/** Returns the rest; the next piece begins another text. */
 	end(): string {
 		const last = this.#replaced(this.#rest);
 		this.#rest = "";

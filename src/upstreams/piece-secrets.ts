@@ -3,8 +3,8 @@ type Replace = (...match: readonly unknown[]) => string;
 const BACKSLASH = 0x5c;
 
 /**
- * Replaces secrets in bytes that come in pieces. Pieces without one pass as they are, but for an end that is like the
- * beginning of a secret, which waits for the next piece.
+ * Replaces secrets in bytes that arrive in pieces. Pieces without one pass unchanged, except for an end that may begin
+ * a secret, which waits for the next piece.
  */
 export class PieceSecrets {
 	readonly #secrets: readonly Buffer[];
@@ -24,12 +24,12 @@ export class PieceSecrets {
 		this.#longest = 6 * Math.max(...this.#secrets.map(({ length }) => length));
 	}
 
-	/** What is certain after this piece. */
+	/** Adds a piece, and returns the bytes that are certain. */
 	take(piece: Uint8Array): Uint8Array {
 		const whole = this.#rest.length === 0 ? asBuffer(piece) : Buffer.concat([this.#rest, piece]);
 		if (!this.#suspects(whole)) {
 			const cut = whole.length - this.#beginning(whole);
-			// A copy: whoever reads the piece may give its memory back.
+			// The rest is copied, since the reader of the piece may free its memory.
 			this.#rest = Uint8Array.from(whole.subarray(cut));
 			return cut === whole.length && this.#isSame(whole, piece) ? piece : whole.subarray(0, cut);
 		}
@@ -43,7 +43,7 @@ export class PieceSecrets {
 		return this.#replaced(text.slice(0, cut));
 	}
 
-	/** What is left. */
+	/** Returns the rest. */
 	end(): Uint8Array {
 		const last = asBuffer(this.#rest);
 		this.#rest = new Uint8Array(0);
@@ -62,7 +62,7 @@ export class PieceSecrets {
 		return this.#secrets.some((secret) => bytes.includes(secret)) || bytes.includes("\\u");
 	}
 
-	/** How many of the last bytes are like the beginning of a secret, whose next character may be an escape. */
+	/** Returns how many of the last bytes may begin a secret, whose next character may be an escape. */
 	#beginning(bytes: Buffer): number {
 		let run = 0;
 		while (bytes[bytes.length - 1 - run] === BACKSLASH) run++;

@@ -13,7 +13,7 @@ export interface Candidate {
 	readonly target: ModelTarget;
 }
 
-/** Asks an upstream whether it is there; true where it answers. Never throws. */
+/** Probes an upstream; returns true where it answers. Never throws. */
 export type Probe = (node: UpstreamNode) => Promise<boolean>;
 
 export interface PoolOptions {
@@ -21,14 +21,14 @@ export interface PoolOptions {
 	readonly embedded?: UpstreamNode;
 	readonly clock: TimerClock;
 	readonly probe: Probe;
-	/** Told when an upstream is put out and when it comes back. */
+	/** Called when an upstream is ejected and when it returns. */
 	readonly onChange: (node: UpstreamNode) => void;
 	readonly random?: () => number;
 }
 
 /**
- * The upstreams and how they fare: which goes first, which is left out, how much each runs at once.
- * A candidate that is out is left out only while another of the same model is not: never all at once.
+ * The upstreams and their health: which is tried first, which is left out, how many calls each runs at once. An ejected
+ * candidate is left out only while another of the same model is not: never all at once.
  */
 export class Pool {
 	readonly #options: PoolOptions;
@@ -45,8 +45,8 @@ export class Pool {
 	}
 
 	/**
-	 * Takes new settings. What runs keeps the node that it started on; an upstream whose address and key are as
-	 * before keeps its health and counts on.
+	 * Replaces the settings. Running calls keep their node; an upstream with the same address and key keeps its health
+	 * and counts.
 	 */
 	replace(upstreams: Readonly<Record<string, UpstreamConfig>>): void {
 		const nodes = new Map<string, UpstreamNode>();
@@ -66,9 +66,9 @@ export class Pool {
 	}
 
 	/**
-	 * The candidates of a model in the order in which to try them: those that can take work now before those
-	 * that asked for a pause, lower `order` first, by weight among equals. With a sticky key equals keep the
-	 * same order for the same key (rendezvous hashing), so that prompt caches are found again.
+	 * Returns the candidates of a model in the order in which to try them: those that can take work now before those that
+	 * requested a pause, lower `order` first, by weight among equals. With a sticky key equals keep the same order for
+	 * the same key (rendezvous hashing), so that prompt caches are reused.
 	 */
 	candidates(targets: readonly ModelTarget[], stickyKey?: string): Candidate[] {
 		if (targets.length === 1 && targets[0] !== undefined) return this.#only(targets[0]);
@@ -83,29 +83,34 @@ export class Pool {
 		return usable.length > 0 ? usable : known;
 	}
 
-	/** Without another there is no choice, however it fares. */
+	/** Returns the only target, whatever its health. */
 	#only(target: ModelTarget): Candidate[] {
 		const node = this.#nodes.get(target.upstream);
 		return node ? [{ node, model: target.model, target }] : [];
 	}
 
-	/** An exponential draw divided by the weight: sorting by it is a draw without replacement by weight. */
+	/**
+	 * Returns a sort key: an exponential draw divided by the weight. Sorting by it draws without replacement by weight.
+	 */
 	#place(target: ModelTarget, stickyKey: string | undefined): number {
 		const uniform = stickyKey === undefined ? this.#random() : hashToUnit(`${stickyKey}\n${target.upstream}\n${target.model}`);
 		return -Math.log(1 - uniform) / target.weight;
 	}
 
-	/** A place among the calls that the upstream runs at once; null where it has none for the tenant. Give it back once. */
+	/**
+	 * Takes a place among the calls that the upstream runs at once; null where none is free for the tenant. Call the
+	 * returned function once to release it.
+	 */
 	take(node: UpstreamNode, tenant: string): (() => void) | null {
 		return this.#monitor.take(node, tenant);
 	}
 
-	/** Waits a while for such a place, in turns between tenants; null where there is none in time. */
+	/** Waits a while for such a place, in turns between tenants; null where none is free in time. */
 	wait(node: UpstreamNode, requester: Requester): Promise<(() => void) | null> {
 		return this.#monitor.wait(node, requester);
 	}
 
-	/** The upstream answered as it should. */
+	/** Records a success. */
 	reportSuccess(node: UpstreamNode): void {
 		this.#monitor.reportSuccess(node);
 	}
@@ -116,13 +121,13 @@ export class Pool {
 		this.#monitor.reportFailure(node, { message, isFault: isFault && node.ejectable, busySeconds });
 	}
 
-	/** Asks an upstream whether it is there; null where there is none of that name, or it is the engine in this server. */
+	/** Probes an upstream; returns null where there is none of that name, or it is the engine in this server. */
 	async probeNow(name: string): Promise<boolean | null> {
 		const node = this.#nodes.get(name);
 		return node?.ejectable === true ? this.#monitor.probeNow(node) : null;
 	}
 
-	/** For status pages, in the order of the config. */
+	/** Returns the state of the upstreams for status pages, in the order of the configuration. */
 	snapshot(): UpstreamStatus[] {
 		return [...this.#nodes.values()].map((node) =>
 			upstreamStatus(node, this.#configs[node.name]?.url ?? null, this.#options.clock),
@@ -134,7 +139,7 @@ export class Pool {
 	}
 }
 
-/** Where an upstream is and who we are there, as a text to compare. */
+/** Returns an upstream's address and our credentials there, as a text to compare. */
 function serverOf({ url, key, provider, options }: UpstreamConfig): string {
 	return JSON.stringify([url, key, provider, options]);
 }

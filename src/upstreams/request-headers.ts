@@ -1,6 +1,6 @@
 import type { Endpoint } from "./node.ts";
 
-/** Headers of a request: all that the upstream is always sent, and what tells of this one. */
+/** Returns the headers of a request: those of every request to the upstream, and those of this one. */
 export function requestHeaders(
 	endpoint: Endpoint,
 	requestId: string,

@@ -1,5 +1,5 @@
 /**
- * Takes the operator's secrets out of what upstreams say: servers quote headers and addresses, in errors and in answers.
+ * Removes the operator's secrets from upstreams' texts: servers quote headers and addresses, in errors and in answers.
  */
 import { nextTurn } from "../wire/index.ts";
 import { innerPattern, LONGEST_INNER } from "./inner-addresses.ts";
@@ -10,34 +10,34 @@ import { PieceSecrets } from "./piece-secrets.ts";
 export const MASKED_SECRET = "[secret]";
 const MASKED_ADDRESS = "[address]";
 
-/** Shorter values are words that anybody may say. */
+/** Shorter values are ordinary words. */
 const LEAST_IN_ERRORS = 4;
-/** In answers of models only what cannot be there by chance. */
+/** In models' answers only values are masked that cannot occur by chance. */
 const LEAST_IN_ANSWERS = 12;
 
-/** What is masked in one turn of the event loop. */
+/** Bytes masked in one turn of the event loop. */
 const STEP_BYTES = 32 * 1_024;
-/** What is searched for plain secrets in one turn. */
+/** Bytes searched for plain secrets in one turn. */
 const SEARCH_BYTES = 4 * 1_048_576;
 
 export class SecretMask {
-	/** What this upstream is sent and may repeat, longest first. */
+	/** Secrets that this upstream is sent and may repeat, longest first. */
 	readonly spoken: readonly string[];
 	readonly #inErrors: readonly string[];
 	/** The same secrets as JSON writes them; with a backslash more in other spellings, which the pattern knows. */
 	readonly #inJson: readonly string[];
 	readonly #pattern: RegExp | null;
 	readonly #errorPattern: RegExp;
-	/** No match of the patterns is longer. */
+	/** Maximum length of a match. */
 	readonly #longest: number;
 
 	/**
-	 * @param own secrets that this upstream is sent, and may repeat wherever it speaks
-	 * @param all secrets of every upstream: none of them stands in an error
-	 * @param hosts names of servers: those of the inner network stand in no error
+	 * @param own secrets that this upstream is sent, and may repeat
+	 * @param all secrets of every upstream: no error may contain one
+	 * @param hosts names of servers: no error may contain those of the inner network
 	 */
 	constructor(own: readonly string[], all: readonly string[], hosts: readonly string[] = []) {
-		// The longer first: a secret may hold another one.
+		// The longer comes first, since a secret may contain another.
 		const longFirst = (secrets: readonly string[], least: number) =>
 			[...new Set(secrets)].filter(({ length }) => length >= least).sort((a, b) => b.length - a.length);
 		this.#inErrors = longFirst([...own, ...all], LEAST_IN_ERRORS);
@@ -50,17 +50,19 @@ export class SecretMask {
 		this.#longest = Math.max(LONGEST_INNER, 6 * (this.#inErrors[0]?.length ?? 0));
 	}
 
-	/** An error's text, for callers: without secrets, credentials in addresses, and addresses of the inner network. */
+	/**
+	 * Returns an error's text for callers, without secrets, credentials in addresses, and addresses of the inner network.
+	 */
 	error(text: string): string {
 		return text.replaceAll(this.#errorPattern, masked);
 	}
 
-	/** A text for the operator's log: without secrets. */
+	/** Returns a text for the operator's log, without secrets. */
 	log(text: string): string {
 		return this.#inErrors.reduce((rest, secret) => rest.replaceAll(secret, MASKED_SECRET), text);
 	}
 
-	/** JSON, or a part of it, of an answer: without this upstream's own secrets. */
+	/** Returns JSON, or a part of it, of an answer, without this upstream's own secrets. */
 	answer(text: string): string {
 		if (this.#pattern === null) return text;
 		let rest = text;
@@ -68,18 +70,18 @@ export class SecretMask {
 		return rest.includes("\\u") ? rest.replaceAll(this.#pattern, MASKED_SECRET) : rest;
 	}
 
-	/** The same of the bytes of a whole answer; the same object where there is nothing to mask. */
+	/** Masks the bytes of a whole answer; returns the same object where there is nothing to mask. */
 	async answerBytes(bytes: Uint8Array): Promise<Uint8Array> {
 		if (this.#pattern === null || !(await this.#suspects(bytes))) return bytes;
 		return this.#masked(bytes, this.#pattern);
 	}
 
-	/** The same of an answer that is read as it comes; null where there is nothing to look for. */
+	/** Masks an answer in pieces; null where there is nothing to look for. */
 	answerPieces(): PieceSecrets | null {
 		return this.#pattern === null ? null : new PieceSecrets(this.#inJson, this.#pattern, masked);
 	}
 
-	/** The same of sound, which keeps its length. */
+	/** Masks sound in pieces, keeping its length. */
 	soundPieces(): PieceSecrets | null {
 		const hidden = (secret: unknown) => "*".repeat(String(secret).length);
 		return this.#pattern === null ? null : new PieceSecrets(this.#inJson, this.#pattern, hidden);
@@ -95,7 +97,7 @@ export class SecretMask {
 		return false;
 	}
 
-	/** JSON of an error, for callers: without what `error` takes out. The same object where there is nothing to mask. */
+	/** Returns an error's JSON for callers, masked as `error` does; the same object where there is nothing to mask. */
 	async errorBytes(bytes: Uint8Array): Promise<Uint8Array> {
 		let isMasked = false;
 		const mask = this.#errorMask(() => {
@@ -106,7 +108,7 @@ export class SecretMask {
 		return isMasked ? Buffer.concat(pieces) : bytes;
 	}
 
-	/** The same of an error that is read as it comes. */
+	/** Masks an error in pieces. */
 	errorPieces(): TransformStream<Uint8Array, Uint8Array> {
 		const mask = this.#errorMask(() => {});
 		return new TransformStream({
@@ -132,7 +134,7 @@ export class SecretMask {
 	}
 }
 
-/** Works on bytes step by step, between other work. */
+/** Processes bytes step by step, in turns of the event loop. */
 async function inSteps<T>(bytes: Uint8Array, work: (step: Uint8Array) => T): Promise<T[]> {
 	const done: T[] = [];
 	for (let at = 0; at < bytes.length; at += STEP_BYTES) {
@@ -152,7 +154,7 @@ function masked(...match: readonly unknown[]): string {
 
 export const NO_SECRETS = new SecretMask([], []);
 
-/** What a secret looks like in a text, whose bytes may stand for characters, and in the text of JSON within one. */
+/** Returns the spellings of a secret in a text, whose bytes may stand for characters, and in nested JSON text. */
 function forms(secret: string): string[] {
 	const bytes = [...secret].map((sign) => (sign < "\u0100" ? Buffer.from(sign).toString("latin1") : sign)).join("");
 	return [...spellings(secret), Buffer.from(secret).toString("latin1"), bytes];
@@ -160,7 +162,10 @@ function forms(secret: string): string[] {
 
 type Trie = Map<string, Trie>;
 
-/** One pattern of many texts that is read in linear time, however alike their beginnings are; none where there is no text. */
+/**
+ * Returns one pattern for many texts that matches in linear time, even if they begin alike; none where there is no
+ * text.
+ */
 function anyOf(texts: readonly string[]): string[] {
 	const root: Trie = new Map();
 	for (const text of texts) {
@@ -175,22 +180,22 @@ function anyOf(texts: readonly string[]): string[] {
 	const written = (trie: Trie): string => {
 		const [only, another] = trie;
 		if (only !== undefined && another === undefined) return only[0] === "" ? "" : quoted(only[0]) + written(only[1]);
-		// The longer first: a secret may begin with another one.
+		// The longer comes first, since a secret may begin with another.
 		const ways = [...trie].sort(([a], [b]) => b.length - a.length).map(([sign, rest]) => quoted(sign) + written(rest));
 		return `(?:${ways.join("|")})`;
 	};
 	return texts.length === 0 ? [] : [written(root)];
 }
 
-/** A secret as it is, and as JSON writes it: some servers write a slash with a backslash before it. */
+/** Returns a secret plain, and as JSON writes it: some servers escape a slash by a backslash. */
 function spellings(secret: string): string[] {
 	const inJson = JSON.stringify(secret).slice(1, -1);
 	return [secret, inJson, inJson.replaceAll("/", "\\/")];
 }
 
 /**
- * A pattern of a secret, each of its characters as it is or escaped (RFC 8259, 7): `A` is also `\\u0041`. It is compared with
- * bytes too, so beyond ASCII a character may also be its bytes.
+ * Returns a pattern of a secret, each of its characters plain or escaped (RFC 8259, 7): `A` is also `\\u0041`. It is
+ * matched against bytes too, so beyond ASCII a character may also be its bytes.
  */
 function anySpelling(secret: string): string {
 	return [...secret]

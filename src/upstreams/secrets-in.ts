@@ -1,15 +1,18 @@
-/** Secrets that stand in settings beside keys. */
+/** Finds secrets in settings beside keys. */
 
-/** Shorter values of headers and queries are words that anybody may say. */
+/** Shorter values of headers and queries are ordinary words. */
 const LEAST_SECRET = 8;
 
-/** Values of headers, and their words. */
+/** Returns the values of headers, and their words. */
 export function headerSecrets(headers: Readonly<Record<string, string>> = {}): string[] {
 	const values = Object.values(headers).flatMap((value) => [value, ...value.split(/\s+/)]);
 	return values.filter(({ length }) => length >= LEAST_SECRET);
 }
 
-/** The password of an address, alone and as basic authentication sends it (RFC 7617); without one the name is the key. */
+/**
+ * Returns the password of an address, alone and as basic authentication sends it (RFC 7617); without one the name is
+ * the key.
+ */
 export function credentialsIn(address: string): string[] {
 	if (!URL.canParse(address)) return [];
 	const { username, password } = new URL(address);
@@ -19,7 +22,7 @@ export function credentialsIn(address: string): string[] {
 	return [secret, decoded(secret), pair, Buffer.from(pair).toString("base64")];
 }
 
-/** Values of an address's query, as they stand there and as they are. */
+/** Returns the values of an address's query, encoded and decoded. */
 export function querySecrets(address: string): string[] {
 	if (!URL.canParse(address)) return [];
 	const { search, searchParams } = new URL(address);
@@ -28,7 +31,7 @@ export function querySecrets(address: string): string[] {
 	return values.filter(({ length }) => length >= LEAST_SECRET);
 }
 
-/** Names of the servers of these addresses. */
+/** Returns the host names of these addresses. */
 export function hostsOf(addresses: readonly string[]): string[] {
 	return addresses.flatMap((address) => (URL.canParse(address) ? [new URL(address).hostname] : []));
 }

@@ -3,6 +3,6 @@ export interface UpstreamErrorText {
 	readonly code: string;
 	readonly type: string;
 	readonly param: string | undefined;
-	/** A status that stands inside the body. */
+	/** A status inside the body. */
 	readonly status: number | undefined;
 }

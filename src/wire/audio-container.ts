@@ -1,6 +1,6 @@
 export type AudioContainer = "mp3" | "wav" | "flac" | "mp4" | "aac" | "ogg" | "webm";
 
-/** The media type of each, as servers want it. */
+/** The media type of each container, as servers expect it. */
 export const CONTAINER_TYPES: Readonly<Record<AudioContainer, string>> = {
 	mp3: "audio/mpeg",
 	wav: "audio/wav",
@@ -11,7 +11,7 @@ export const CONTAINER_TYPES: Readonly<Record<AudioContainer, string>> = {
 	webm: "audio/webm",
 };
 
-/** What an audio file is by its first bytes, whatever its name says; null for none of these. */
+/** Returns the container of an audio file by its first bytes, whatever its name is; null for none of these. */
 export function audioContainer(bytes: Uint8Array): AudioContainer | null {
 	const text = (from: number, to: number) => String.fromCharCode(...bytes.subarray(from, to));
 	if ((text(0, 4) === "RIFF" || text(0, 4) === "RF64") && text(8, 12) === "WAVE") return "wav";

@@ -1,19 +1,23 @@
 /**
- * Whether bytes that begin like audio go on like audio: by frames and pages at the distances that their headers say.
- *
+ * Checks whether bytes that begin like audio continue like audio: by frames and pages at the distances that their
+ * headers give.
  * Sources: ID3v2.4 structure (3.1, 3.4); ISO/IEC 11172-3 2.4.2.3 and 13818-3 (MPEG audio); ISO/IEC 13818-7 6.2 (ADTS);
- * RFC 3533 6 (Ogg), RFC 7845 5.1 (Opus in Ogg); RFC 9639 8 and 9 (FLAC); Multimedia Programming Interface 1.0 (RIFF, WAVE).
+ * RFC 3533 6 (Ogg), RFC 7845 5.1 (Opus in Ogg); RFC 9639 8 and 9 (FLAC); Multimedia Programming Interface 1.0 (RIFF,
+ * WAVE).
  */
 import type { AudioContainer } from "./audio-container.ts";
 
-/** `more`: what is here fits, and does not prove it yet. */
+/** `more`: the bytes so far fit, but prove nothing yet. */
 export type FrameProof = "audio" | "none" | "more";
 
-/** So many headers in a row are no chance. A file that ends earlier has to have the lesser number. */
+/** This many successive headers prove audio. A shorter file must have the lesser number. */
 const PROVING_FRAMES = 3;
 const LEAST_FRAMES = 2;
 
-/** @param isWhole nothing comes behind these bytes */
+/**
+ * Checks the frames of a container.
+ * @param isWhole true where no more bytes follow
+ */
 export function provenByFrames(bytes: Uint8Array, container: AudioContainer, isWhole: boolean): FrameProof {
 	const proof = proofOf(bytes, container, isWhole);
 	return proof === "more" && isWhole ? "none" : proof;
@@ -32,18 +36,18 @@ function proofOf(bytes: Uint8Array, container: AudioContainer, isWhole: boolean)
 		case "wav":
 			return proofOfWave(bytes);
 		default:
-			// Whoever takes these decodes them.
+			// These formats are decoded by their readers.
 			return "audio";
 	}
 }
 
 interface Frame {
 	readonly length: number;
-	/** What frames of one stream have in common. */
+	/** The header bits that all frames of a stream share. */
 	readonly kind: number;
 }
 
-/** Tags, zeros behind them, then frames. */
+/** Checks tags, zeros after them, then frames. */
 function proofOfTagged(bytes: Uint8Array, isWhole: boolean): FrameProof {
 	let at = 0;
 	while (bytes[at] === 0x49 && bytes[at + 1] === 0x44 && bytes[at + 2] === 0x33) {
@@ -100,7 +104,7 @@ function mpegFrame(bytes: Uint8Array, at: number): Frame | null {
 	const isFirst = version === 3;
 	const table = isFirst ? (`1-${layer as 1 | 2 | 3}` as const) : layer === 1 ? "2-1" : "2-2";
 	const bitrate = (BITRATES[table][third >> 4] ?? 0) * 1_000;
-	// 0 is a free rate: its length cannot be told.
+	// 0 is a free rate: its frame length is unknown.
 	if (bitrate === 0) return null;
 	const sampleRate = rate / (isFirst ? 1 : version === 2 ? 2 : 4);
 	const padding = (third >> 1) & 1;
@@ -118,7 +122,7 @@ function adtsFrame(bytes: Uint8Array, at: number): Frame | null {
 
 const OGG_CODECS = ["OpusHead", "\x01vorbis", "\x7fFLAC", "Speex   "];
 
-/** The first page has the head of a codec alone; the next one begins where it ends. */
+/** Checks Ogg pages: the first has only the codec's header, and the next one begins where it ends. */
 function proofOfOgg(bytes: Uint8Array): FrameProof {
 	if (bytes.length < 28) return "more";
 	// The first page of a stream has version 0 and the flag of a beginning.
@@ -131,7 +135,7 @@ function proofOfOgg(bytes: Uint8Array): FrameProof {
 	return textAt(bytes, next, 4) === "OggS" && bytes[next + 4] === 0 ? "audio" : "none";
 }
 
-/** STREAMINFO, further blocks, then a frame. */
+/** Checks STREAMINFO, further blocks, then a frame. */
 function proofOfFlac(bytes: Uint8Array): FrameProof {
 	if (bytes.length < 42) return "more";
 	const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -150,7 +154,7 @@ function proofOfFlac(bytes: Uint8Array): FrameProof {
 	return bytes[at] === 0xff && ((bytes[at + 1] ?? 0) & 0xfe) === 0xf8 ? "audio" : "none";
 }
 
-/** A form that can be, then the samples. */
+/** Checks for a valid format, then the samples. */
 function proofOfWave(bytes: Uint8Array): FrameProof {
 	const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 	let hasForm = false;
@@ -172,7 +176,7 @@ function proofOfWave(bytes: Uint8Array): FrameProof {
 	return "more";
 }
 
-/** The samples of a WAVE file as far as they are here; null where they have not begun. */
+/** Returns the samples of a WAVE file received so far; null where they have not begun. */
 export function samplesOfWave(bytes: Uint8Array): Uint8Array | null {
 	const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 	for (let at = 12; at + 8 <= bytes.length; ) {

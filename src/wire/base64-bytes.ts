@@ -1,26 +1,26 @@
 import { latin1Text } from "./byte-text.ts";
 
-/** Characters that are decoded in a step: a multiple of four. */
+/** Number of characters decoded in a step: a multiple of four. */
 const STEP = 1_048_576;
 const EQUALS = 0x3d;
-/** Line ends and blanks, also as JSON writes them. */
+/** Matches line ends and blanks, also as JSON writes them. */
 const BLANKS = /\\[nrt]|\s+/g;
-/** Plus, slash and equals sign as some writers of JSON escape them. */
+/** Matches plus, slash and equals sign as some JSON writers escape them. */
 const ESCAPED = /\\u00(?:2b|2f|3d)/gi;
-/** An escape that goes on behind the end. */
+/** Matches an escape that continues past the end. */
 const OPEN_ESCAPE = /\\(?:u[0-9a-f]{0,3})?$/i;
 const ALPHABET = /^[A-Za-z0-9+/_-]*$/;
 
 /**
- * The bytes that base64 text stands for (RFC 4648, either alphabet, with or without padding and line ends), written over the
- * text itself: 33 MB of a body become 25 MB of the same memory. The text may be the content of a JSON string as it is
- * written. It is lost, also where the answer is null: it is no base64 then. Runs in steps.
+ * Decodes base64 text (RFC 4648, either alphabet, with or without padding and line ends) in place: 33 MB of a body
+ * become 25 MB of the same memory. The text may be the raw content of a JSON string. It is lost, even where null is
+ * returned because it is no base64. Runs in steps.
  */
 export function* decodeBase64Over(text: Uint8Array): Generator<undefined, Uint8Array | null> {
 	const buffer = Buffer.from(text.buffer, text.byteOffset, text.byteLength);
 	const end = withoutPadding(buffer);
 	let written = 0;
-	/** What the piece before left over: less than four characters, or the beginning of an escape. */
+	/** The rest of the previous piece: less than four characters, or the beginning of an escape. */
 	let carry = "";
 	for (let at = 0; at < end || carry !== ""; at += STEP) {
 		const isLast = at + STEP >= end;
@@ -30,7 +30,7 @@ export function* decodeBase64Over(text: Uint8Array): Generator<undefined, Uint8A
 		const characters = isLast ? clean.text.length : clean.text.length - (clean.text.length % 4);
 		const size = decodedLength(characters);
 		if (size === null) return null;
-		// The text is that long at least: what is written lies behind what is read.
+		// The text is at least that long, so writing never overtakes reading.
 		if (size > 0) buffer.write(clean.text.slice(0, characters), written, size, "base64");
 		written += size;
 		carry = clean.text.slice(characters) + clean.open;
@@ -40,7 +40,7 @@ export function* decodeBase64Over(text: Uint8Array): Generator<undefined, Uint8A
 	return written === 0 && end > 0 ? null : buffer.subarray(0, written);
 }
 
-/** How many bytes so many characters of unpadded base64 stand for; null where no bytes end there. */
+/** Returns how many bytes this many characters of unpadded base64 encode; null where that is impossible. */
 export function decodedLength(characters: number): number | null {
 	const rest = characters % 4;
 	return rest === 1 ? null : Math.floor(characters / 4) * 3 + Math.max(0, rest - 1);
@@ -52,7 +52,7 @@ function withoutPadding(buffer: Buffer): number {
 	return end;
 }
 
-/** The piece without blanks and escapes, and the escape that it ends in; null where it is no base64. */
+/** Returns the piece without blanks and escapes, and the escape cut off at its end; null where it is no base64. */
 function cleaned(piece: string, isLast: boolean): { readonly text: string; readonly open: string } | null {
 	const open = isLast ? "" : (OPEN_ESCAPE.exec(piece)?.[0] ?? "");
 	const unescaped = piece

@@ -3,13 +3,13 @@ import { inTurns } from "./in-turns.ts";
 import type { LongStrings } from "./long-strings.ts";
 
 const COMMA = 0x2c;
-/** A media type with its parameters is shorter. */
+/** Maximum length of a media type with its parameters. */
 const MAX_HEAD = 512;
 const encoder = new TextEncoder();
 
 /**
- * The bytes that a string of a body stands for: base64, or a `data:` URL with it (RFC 2397). null where it is neither.
- * Of a string that was cut in the parsed copy the body itself is written over: it is lost, and the bytes are in its place.
+ * Decodes a string of a body: base64, or a `data:` URL with it (RFC 2397). null where it is neither. A string that was
+ * cut in the parsed copy is decoded in place over the body.
  */
 export async function base64String(text: string, long: LongStrings): Promise<Uint8Array | null> {
 	const { before, bytes } = long.viewOf(text) ?? { before: "", bytes: encoder.encode(text) };

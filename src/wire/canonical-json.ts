@@ -12,8 +12,8 @@ const BACKSLASH = 0x5c;
 const SHORT_STRING = 128;
 
 /**
- * JSON in one spelling for each value: without white space, members sorted by key (twins stay, in their order), strings
- * as JSON.stringify spells them, numbers by their exact value at any size. The text is JSON that was checked before.
+ * Returns JSON in one spelling for each value: without white space, members sorted by key (twins stay, in order),
+ * strings as JSON.stringify spells them, numbers by their exact value at any size. The JSON must have been checked.
  */
 export function canonicalJson(bytes: Uint8Array): Uint8Array {
 	const text = new Splice(bytes);
@@ -75,20 +75,23 @@ function keepObject(bytes: Uint8Array, open: number, into: Splice): number {
 	return at + 1;
 }
 
-/** What has no escape in it is spelled right already. */
+/** Adds a string; one without escapes is spelled right already. */
 function keepString(bytes: Uint8Array, open: number, end: number, into: Splice): void {
 	if (hasEscape(bytes, open, end)) into.insert(JSON.stringify(decodeString(bytes, open, end)));
 	else into.keep(open, end);
 }
 
-/** Short strings are looked at byte by byte: to make a text of one takes longer. */
+/**
+ * Returns true for a string with an escape. Short strings are searched byte by byte, which is faster than making a
+ * text.
+ */
 function hasEscape(bytes: Uint8Array, open: number, end: number): boolean {
 	if (end - open > SHORT_STRING) return latin1Text(bytes, open, end).includes("\\");
 	for (let at = open; at < end; at++) if (bytes[at] === BACKSLASH) return true;
 	return false;
 }
 
-/** The same bytes as `keepString` adds, in Latin-1: keys are sorted by it. */
+/** Returns the bytes that `keepString` adds, in Latin-1: keys are sorted by it. */
 function canonicalString(bytes: Uint8Array, open: number, end: number): string {
 	return Buffer.from(JSON.stringify(decodeString(bytes, open, end))).toString("latin1");
 }
@@ -97,10 +100,13 @@ const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 const PLAIN_INTEGER = /^(?:0|-?[1-9]\d{0,20})$/;
 /** Integers with more digits are spelled with a power of ten. */
 const MAX_PLAIN_DIGITS = 21;
-/** An exponent with more characters than this is left as it stands. */
+/** A longer exponent is left unchanged. */
 const MAX_EXPONENT_CHARACTERS = 15;
 
-/** Words as they are. Numbers by their value: integers as such, all others as an integer that does not end in 0 and a power of ten. */
+/**
+ * Returns words unchanged and numbers by their value: integers plain, all others as an integer that does not end in 0
+ * and a power of ten.
+ */
 function canonicalScalar(text: string): string {
 	if (PLAIN_INTEGER.test(text)) return text;
 	const match = NUMBER.exec(text);

@@ -1,4 +1,4 @@
-/** What is copied in one step: some milliseconds of work. */
+/** Bytes copied in one step: some milliseconds of work. */
 const STEP_BYTES = 4 * 1_048_576;
 
 export function concatBytes(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
@@ -11,7 +11,7 @@ export function concatBytes(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuff
 	return whole;
 }
 
-/** The same in steps: see `inTurns`. */
+/** Concatenates bytes in steps: see `inTurns`. */
 export function* concatInSteps(pieces: readonly Uint8Array[]): Generator<undefined, Uint8Array<ArrayBuffer>> {
 	const whole = Buffer.allocUnsafe(lengthOf(pieces));
 	let written = 0;

@@ -1,16 +1,16 @@
 /**
- * CSV by RFC 4180: fields apart by commas, lines by CRLF, quotes only where a field needs them. Text that others
- * wrote is made harmless for spreadsheets, which run a cell that begins like a formula.
+ * Writes CSV by RFC 4180: commas between fields, CRLF between lines, quotes only where a field needs them. Text from
+ * outside is made harmless for spreadsheets, which run a cell that begins like a formula.
  */
 
 /** `null` is an empty cell. A number, or text marked as `plain`, is written as it is: our own, never the caller's. */
 export type CsvCell = string | number | null | { readonly plain: string };
 
 const NEEDS_QUOTES = /[",\r\n]/;
-/** What spreadsheets take for the beginning of a formula, also behind spaces that they cut off. */
+/** Matches the beginning of a formula in spreadsheets, also after spaces that they cut off. */
 const FORMULA = /^\s*[=+\-@\t\r＝＋－＠]/;
 
-/** One line with its CRLF. */
+/** Returns one line with its CRLF. */
 export function csvLine(cells: readonly CsvCell[]): string {
 	return `${cells.map(csvCell).join(",")}\r\n`;
 }

@@ -1,7 +1,10 @@
 const BACKSLASH = 0x5c;
 const LETTER_U = 0x75;
 
-/** The last place of a JSON string's content at or before `cut`, not before `start`, that is between two characters. */
+/**
+ * Returns the last position between two characters of a JSON string's content, at or before `cut` and not before
+ * `start`.
+ */
 export function cutBefore(bytes: Uint8Array, start: number, cut: number): number {
 	for (let at = cut - 1; at >= start && at >= cut - 5; at--) {
 		if (bytes[at] !== BACKSLASH) continue;
@@ -17,7 +20,7 @@ export function cutBefore(bytes: Uint8Array, start: number, cut: number): number
 	return place;
 }
 
-/** Whether a byte of UTF-8 goes on a character. */
+/** Returns true for a continuation byte of UTF-8. */
 export function isContinuation(byte: number | undefined): boolean {
 	return ((byte ?? 0) & 0xc0) === 0x80;
 }

@@ -1,4 +1,7 @@
-/** A whole number of 10^-places, 0 or more, as exact decimal text without trailing zeros: `decimalText(1500, 3)` is `1.5`. */
+/**
+ * Returns a whole number of 10^-places, 0 or more, as exact decimal text without trailing zeros: `decimalText(1500, 3)`
+ * is `1.5`.
+ */
 export function decimalText(value: number, places: number): string {
 	const digits = BigInt(value)
 		.toString()

@@ -1,4 +1,4 @@
-/** Returns how many letters are put in, left out or changed, or changed places with a neighbour (optimal string alignment). */
+/** Returns the number of inserted, removed, changed or swapped neighbouring letters (optimal string alignment). */
 export function editDistance(a: string, b: string): number {
 	let before: number[] = [];
 	let row = Array.from({ length: b.length + 1 }, (_, index) => index);

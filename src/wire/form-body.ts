@@ -1,11 +1,11 @@
-/** Forms with files as they are sent (RFC 7578). */
+/** Writes forms with files (RFC 7578). */
 import { randomBytes } from "node:crypto";
 import { concatBytes } from "./concat-bytes.ts";
 
 export interface FormField {
 	readonly name: string;
 	readonly value: string | Uint8Array;
-	/** Present: a file. */
+	/** Present for a file. */
 	readonly filename?: string;
 	readonly type?: string;
 }
@@ -19,7 +19,7 @@ export interface FormBody {
 
 const encoder = new TextEncoder();
 
-/** The fields in their order. Names are ours: they are written as they are. */
+/** Writes the fields in order. Names are ours, so they need no escaping. */
 export function formBody(fields: readonly FormField[]): FormBody {
 	const boundary = `form-${randomBytes(24).toString("hex")}`;
 	const pieces: Uint8Array[] = [];

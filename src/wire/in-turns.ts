@@ -1,8 +1,8 @@
 const waiting: (() => void)[] = [];
 
 /**
- * Resolves in a turn of the event loop that no other caller of this function gets: many pieces of work at once take
- * turns, and between any two steps of them the loop serves everything else.
+ * Resolves in a turn of the event loop that no other caller of this function gets. Concurrent work takes turns, and
+ * between any two steps the loop serves everything else.
  */
 export function nextTurn(): Promise<void> {
 	return new Promise((resolve) => {
@@ -15,7 +15,7 @@ function release(): void {
 	if (waiting.length > 0) setImmediate(release);
 }
 
-/** Runs work that is cut into steps to its end. */
+/** Runs work in steps to its end. */
 export function atOnce<T>(steps: Generator<undefined, T>): T {
 	for (;;) {
 		const step = steps.next();
@@ -23,7 +23,7 @@ export function atOnce<T>(steps: Generator<undefined, T>): T {
 	}
 }
 
-/** The same with a turn of the event loop for each step. */
+/** Runs work in steps, with a turn of the event loop for each step. */
 export async function inTurns<T>(steps: Generator<undefined, T>): Promise<T> {
 	for (;;) {
 		const step = steps.next();

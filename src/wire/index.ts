@@ -1,7 +1,7 @@
 /**
- * Bytes as they travel: JSON by byte ranges, server-sent events, CSV. Promises: linear work and bounded memory
- * for any input, no byte changed that nobody asked to change. Never parses what it can skip, and knows
- * nothing of models, money or HTTP.
+ * Reads and writes wire formats: JSON by byte ranges, server-sent events, CSV. Promises: linear work and bounded memory
+ * for any input; only requested bytes change. Never parses what it can skip, and knows nothing of models, money or
+ * HTTP.
  */
 
 export { type AudioContainer, audioContainer, CONTAINER_TYPES } from "./audio-container.ts";

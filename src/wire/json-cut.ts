@@ -18,36 +18,36 @@ const CLOSE_BRACE = 0x7d;
 const SPACE = 0x20;
 const KIB = 1024;
 
-/** What one step reads: some milliseconds of work for any input. */
+/** Bytes read in one step: some milliseconds of work for any input. */
 const STEP_BYTES = 1024 * KIB;
-/** How far a string is read byte by byte before the native search takes over: most strings are short. */
+/** Strings are read byte by byte up to this length, then by native search: most strings are short. */
 const NEAR = 64;
-/** No number, and no word, is longer: parsers take 10 ms for a megabyte of digits. */
+/** Maximum length of a number or word: parsers take 10 ms for a megabyte of digits. */
 const MAX_SCALAR_BYTES = 1_024;
 
-/** What JSON may be made of. Other JSON stops a parser, and with it the event loop, for long. */
+/** Limits of JSON. JSON beyond them would block a parser, and with it the event loop, for long. */
 export interface JsonBounds {
-	/** Bytes beside what is cut out of long strings. */
+	/** Bytes, without those cut out of long strings. */
 	readonly bytes: number;
-	/** Names of members. */
+	/** Number of member names. */
 	readonly keys: number;
-	/** Different ones among them: each is a new string, and ten times the work. */
+	/** Number of different names: each is a new string, and ten times the work. */
 	readonly differentKeys: number;
-	/** Values of lists and objects, and lists and objects themselves. */
+	/** Number of values, lists and objects. */
 	readonly values: number;
 }
 
-/** Of a caller's body. No request needs more. */
+/** Limits of a caller's body. No request needs more. */
 export const BODY_BOUNDS: JsonBounds = { bytes: 16_384 * KIB, keys: 64_000, differentKeys: 64_000, values: 256_000 };
-/** Of an upstream's answer: log probabilities of 20 candidates for each of some 13,000 tokens are in it. */
+/** Limits of an upstream's answer: they allow log probabilities of 20 candidates for each of some 13,000 tokens. */
 export const ANSWER_BOUNDS: JsonBounds = { bytes: 16_384 * KIB, keys: 1_000_000, differentKeys: 64_000, values: 1_000_000 };
 
-/** Of an event of a stream, which is parsed in one turn. Some servers tell a whole answer in one. */
+/** Limits of an event of a stream, which is parsed in one turn. Some servers send a whole answer in one. */
 export const EVENT_BOUNDS: JsonBounds = { bytes: 4_096 * KIB, keys: 300_000, differentKeys: 20_000, values: 200_000 };
-/** Of an answer whose content is a picture: what else is in it is read by packages that take long for each value. */
+/** Limits of an answer with a picture: packages that read the rest take long for each value. */
 export const PICTURE_BOUNDS: JsonBounds = { bytes: 16_384 * KIB, keys: 20_000, differentKeys: 20_000, values: 20_000 };
 
-/** Which strings are cut, and how much of them stays. */
+/** Which strings are cut, and how much of them remains. */
 export interface CutLimits {
 	readonly longerThan: number;
 	readonly keep: number;
@@ -55,26 +55,26 @@ export interface CutLimits {
 
 /** JSON up to this size is parsed whole. */
 const WHOLE_BYTES = 4_096 * KIB;
-/** Only to see what JSON is made of. */
+/** Cuts nothing, to check the limits only. */
 export const CUT_NOTHING: CutLimits = { longerThan: Number.POSITIVE_INFINITY, keep: 0 };
 const CUT_LONG: CutLimits = { longerThan: 32 * KIB, keep: 4 * KIB };
 
 /** A string that was cut short in the copy. */
 export interface CutString {
-	/** Where its content starts in the original. */
+	/** Position of its content in the original. */
 	readonly start: number;
-	/** Bytes of its content in the original, as written (escapes count as they stand). */
+	/** Bytes of its content in the original, as written (with escapes). */
 	readonly bytes: number;
-	/** Bytes of it that the copy has. */
+	/** Number of its bytes in the copy. */
 	readonly keptBytes: number;
-	/** The same in characters of the text. */
+	/** Number of its characters in the copy. */
 	readonly keptChars: number;
 }
 
 export interface CutJson {
-	/** The original itself where no string is cut. */
+	/** The copy, or the original itself where no string is cut. */
 	readonly json: Uint8Array;
-	/** In the order of their appearance. */
+	/** The cuts in order of appearance. */
 	readonly cuts: readonly CutString[];
 }
 
@@ -100,14 +100,14 @@ class Cutter {
 	readonly #limits: CutLimits;
 	readonly #cuts: CutString[] = [];
 	readonly #pieces: Uint8Array[] = [];
-	/** How much of the original is in the pieces, or cut; and how long the pieces are. */
+	/** How much of the original is copied or cut, and the length of the pieces. */
 	#copiedTo = 0;
 	#copyBytes = 0;
 	#depth = 0;
 	#keys = 0;
 	readonly #keyHashes = new Set<number>();
 	#values = 0;
-	/** The string that ended last: a colon behind it makes it a key. */
+	/** Start of the last string: a colon after it makes it a key. */
 	#stringStart = 0;
 	#stringEnd = 0;
 
@@ -146,7 +146,7 @@ class Cutter {
 		return { json: yield* concatInSteps(this.#pieces), cuts: this.#cuts };
 	}
 
-	/** Reads what stands between strings, up to the next quote or to `end`. Returns where it stopped. */
+	/** Reads the JSON between strings, up to the next quote or to `end`. Returns where it stopped. */
 	#structure(start: number, end: number): number {
 		const bytes = this.#bytes;
 		let scalar = 0;
@@ -229,8 +229,8 @@ class Cutter {
 }
 
 /**
- * The index after the closing quote of a string whose inside is read from `from`; where there is none before `end`, the
- * complement (`~`) of the place to read on from, which is never inside an escape.
+ * Returns the index after the closing quote of a string whose content is read from `from`. Without one before `end`,
+ * returns the complement (`~`) of the position to continue from, which is never inside an escape.
  */
 function endOfStringIn(bytes: Uint8Array, from: number, end: number): number {
 	let at = from;
@@ -253,7 +253,7 @@ function endOfStringIn(bytes: Uint8Array, from: number, end: number): number {
 	return ~at;
 }
 
-/** Not the same in two processes, so that nobody can write keys that look alike. */
+/** Random in each process, so that nobody can craft keys with colliding hashes. */
 const SEED = crypto.getRandomValues(new Int32Array(1))[0] ?? 0;
 
 function hashOf(bytes: Uint8Array, start: number, end: number): number {

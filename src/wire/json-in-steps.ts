@@ -6,7 +6,7 @@ import { textSlices } from "./text-slices.ts";
 
 /** JSON up to this size is parsed in one step: a few milliseconds of work, whatever is in it. */
 const STEP_BYTES = 128 * 1024;
-/** So many values are written in one step, or this many times fewer characters. */
+/** Weight of one step: a number of values, or of characters counted in part. */
 const STEP_WEIGHT = 16_384;
 const CHARACTERS_OF_WEIGHT = 64;
 
@@ -32,16 +32,16 @@ export function* parseInSteps(bytes: Uint8Array): Generator<undefined, unknown> 
 	return value;
 }
 
-/** Members of a list or an object. */
+/** Consecutive members of a list or an object. */
 interface Run {
-	/** Behind the last of them, before the comma. Where it starts: there are none. */
+	/** Position after the last of them, before the comma. Equal to the start where there are none. */
 	readonly end: number;
-	/** Where the next member begins, which is too large for a step; -1: it is not, or there is none. */
+	/** Start of the next member, if it is too large for a step; else -1. */
 	readonly large: number;
 }
 
 class Reader {
-	/** Behind what was read. */
+	/** Position after the bytes read so far. */
 	at = 0;
 	readonly #bytes: Uint8Array;
 	#depth = 0;
@@ -91,7 +91,7 @@ class Reader {
 		return object;
 	}
 
-	/** The members from `start` on that are parsed in one step. */
+	/** Returns the members from `start` on that are parsed in one step. */
 	#run(start: number, isObject: boolean): Run {
 		const bytes = this.#bytes;
 		let end = start;
@@ -106,14 +106,14 @@ class Reader {
 		}
 	}
 
-	/** Where the value of the member ends, or -1: it is a list or an object that is too large for a step. */
+	/** Returns where the member's value ends; -1 for a list or an object that is too large for a step. */
 	#endOfSmall(start: number): number {
 		const end = endOfValueWithin(this.#bytes, start, STEP_BYTES);
 		if (end === -1) throw unexpected(start);
 		return end;
 	}
 
-	/** Where the value of the member begins whose key begins here. */
+	/** Returns where the value of the member with this key begins. */
 	#valueStart(at: number): number {
 		const bytes = this.#bytes;
 		const keyEnd = bytes[at] === QUOTE ? endOfString(bytes, at) : -1;
@@ -122,7 +122,7 @@ class Reader {
 		return skipWhitespace(bytes, colon + 1);
 	}
 
-	/** Behind a member: where the next one begins; -1: it was the last, and `at` is behind the end of the whole. */
+	/** Returns where the next member begins; -1 after the last, with `at` after the end of the container. */
 	#nextMember(memberEnd: number, close: number): number {
 		const bytes = this.#bytes;
 		const at = skipWhitespace(bytes, memberEnd);
@@ -136,7 +136,7 @@ class Reader {
 	}
 }
 
-/** As JSON.parse does it: "__proto__" is a key like others. */
+/** Adds a member as JSON.parse does: "__proto__" is an ordinary key. */
 function addMember(object: Record<string, unknown>, key: string, value: unknown): void {
 	if (key === "__proto__") Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
 	else object[key] = value;
@@ -146,7 +146,7 @@ function unexpected(at: number): SyntaxError {
 	return new SyntaxError(`Unexpected text at byte ${at}`);
 }
 
-/** JSON.stringify in steps, for what JSON.parse makes. */
+/** JSON.stringify in steps, for values from JSON.parse. */
 export function* stringifyInSteps(value: unknown): Generator<undefined, string> {
 	if (weightOf(value) < STEP_WEIGHT) return JSON.stringify(value);
 	if (typeof value === "string") return yield* stringifyText(value);
@@ -176,7 +176,7 @@ function* stringifyText(text: string): Generator<undefined, string> {
 	return `"${written}"`;
 }
 
-/** Runs of small members are written by the runtime, large members by themselves. */
+/** Writes members: runs of small ones by the runtime, large ones by themselves. */
 function* stringifyMembers(
 	members: readonly unknown[],
 	write: (from: number, to: number) => string,
@@ -201,12 +201,12 @@ function* stringifyMembers(
 	return pieces.filter((piece) => piece !== "").join(",");
 }
 
-/** What stands between the brackets, or the quotes. */
+/** Returns the JSON between the brackets, or the quotes. */
 function inside(value: object | string): string {
 	return JSON.stringify(value).slice(1, -1);
 }
 
-/** How much work it is to write a value: one for each value, and for some characters. It stops counting at STEP_WEIGHT. */
+/** Returns the work to write a value: one for each value, and for some characters. It stops counting at STEP_WEIGHT. */
 function weightOf(value: unknown): number {
 	if (typeof value === "string") return 1 + Math.floor(value.length / CHARACTERS_OF_WEIGHT);
 	if (typeof value !== "object" || value === null) return 1;

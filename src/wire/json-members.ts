@@ -1,33 +1,35 @@
 import { type ByteRange, type JsonMember, objectMembers, skipWhitespace } from "./json-scan.ts";
 import { type Insertion, Splice } from "./splice.ts";
 
-/** A new value for a member: JSON text, its bytes, or what they will be spliced from; null takes the member out. */
+/** A new value for a member: JSON text, bytes, or a splice to make it from; null removes the member. */
 export type MemberEdit = Insertion | null;
 
-/** Where the top-level value starts: after white space and a byte order mark. */
+/** Returns where the top-level value starts: after white space and a byte order mark. */
 export function documentStart(bytes: Uint8Array): number {
 	const marked = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
 	return skipWhitespace(bytes, marked ? 3 : 0);
 }
 
 /**
- * The members of a JSON object by byte ranges, in order, duplicates included; keys are decoded. Values are
- * skipped, not parsed: a string of 70 MB costs milliseconds. Throws INVALID_REQUEST for what is no JSON object.
+ * Returns the members of a JSON object by byte ranges, in order, duplicates included; keys are decoded. Values are
+ * skipped, not parsed: a string of 70 MB costs milliseconds.
+ * @throws ApiError INVALID_REQUEST where it is no JSON object
  */
 export function topLevelMembers(bytes: Uint8Array): JsonMember[] {
 	return objectMembers(bytes, documentStart(bytes));
 }
 
-/** The member that counts under this key: of several the last. */
+/** Returns the member of this key: the last of several. */
 export function lastMember(members: readonly JsonMember[], key: string): JsonMember | undefined {
 	for (let index = members.length - 1; index >= 0; index--) if (members[index]?.key === key) return members[index];
 	return undefined;
 }
 
 /**
- * The object with members replaced, taken out or added, every other byte as it was. Of members with the same
- * key only the last stays, edits or not: which one counts would depend on who reads it. Returns `bytes`
- * itself where nothing changes. `range` is the object's place where it is not the whole of `bytes`.
+ * Returns the object with members replaced, removed or added; every other byte stays. Of members with the same key only
+ * the last stays, edited or not, since readers differ on which one counts. Returns `bytes` itself where nothing
+ * changes.
+ * @param range the object's position where it is not the whole of `bytes`
  */
 export function spliceMembers(
 	bytes: Uint8Array,
@@ -38,7 +40,7 @@ export function spliceMembers(
 	return memberSplice(bytes, members, edits, range)?.bytes() ?? (range ? bytes.subarray(range.start, range.end) : bytes);
 }
 
-/** The same, not yet joined, for a splice around it; null where nothing changes. */
+/** Returns the same as a splice, not yet joined; null where nothing changes. */
 export function memberSplice(
 	bytes: Uint8Array,
 	members: readonly JsonMember[],
@@ -57,7 +59,7 @@ export function memberSplice(
 	for (const member of members) {
 		const edit = edits.get(member.key);
 		if (edit !== null && (counts === null || counts.has(member))) {
-			// The separator stays the one that stood before this member; the first that is kept has none.
+			// The separator before this member stays; the first remaining member has none.
 			output.keep(kept++ === 0 ? member.start : previousEnd, member.valueStart);
 			if (edit === undefined) output.keep(member.valueStart, member.valueEnd);
 			else output.insert(edit);
@@ -78,7 +80,7 @@ function touches(edits: ReadonlyMap<string, MemberEdit>, members: readonly JsonM
 	return false;
 }
 
-/** The members that are the last with their key; null where all are. */
+/** Returns the last member of each key; null where no key is repeated. */
 function lastOnes(members: readonly JsonMember[]): ReadonlySet<JsonMember> | null {
 	if (!hasTwins(members)) return null;
 	const last = new Map<string, JsonMember>();

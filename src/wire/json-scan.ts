@@ -1,7 +1,7 @@
 import { ApiError } from "../errors/index.ts";
 import { latin1Text, utf8Text } from "./byte-text.ts";
 
-/** Deeper JSON than this is refused: no request of this API needs it, and parsers further on may recurse. */
+/** Maximum depth of JSON: no request of this API needs more, and later parsers may recurse. */
 export const MAX_JSON_DEPTH = 512;
 
 const QUOTE = 0x22;
@@ -13,10 +13,10 @@ const CLOSE_BRACE = 0x7d;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 
-/** How far a string is read byte by byte before the native search takes over: most strings are short. */
+/** Strings are read byte by byte up to this length, then by native search: most strings are short. */
 const NEAR = 64;
 
-/** In the Latin-1 text of a key: an escape, or a byte of a longer character. */
+/** Matches an escape, or a byte of a longer character, in the Latin-1 text of a key. */
 const NOT_PLAIN = /[\\\x80-\xff]/;
 
 /** A member of a JSON object in bytes: [start, valueEnd) is key and value, [valueStart, valueEnd) the value. */
@@ -44,9 +44,9 @@ export function skipWhitespace(bytes: Uint8Array, from: number): number {
 }
 
 /**
- * The index after the closing quote of the string that opens at `open`, or -1 where it never closes.
- * Long strings are searched natively. Linear for any input: after an escaped quote it reads bytes again,
- * so that text full of escapes does not pay a native call for each of them.
+ * Returns the index after the closing quote of the string that opens at `open`, or -1 where it never closes. Long
+ * strings are searched natively. Linear for any input: after an escaped quote it reads byte by byte again, since a
+ * native call for each escape would be slow.
  */
 export function endOfString(bytes: Uint8Array, open: number): number {
 	const length = bytes.length;
@@ -68,7 +68,10 @@ export function endOfString(bytes: Uint8Array, open: number): number {
 	}
 }
 
-/** The index after the value that starts at `start`, or -1 where there is none. Throws INVALID_REQUEST past the depth limit. */
+/**
+ * Returns the index after the value that starts at `start`, or -1 where there is none.
+ * @throws ApiError INVALID_REQUEST past the depth limit
+ */
 export function endOfValue(bytes: Uint8Array, start: number): number {
 	const first = bytes[start];
 	if (first === QUOTE) return endOfString(bytes, start);
@@ -79,8 +82,9 @@ export function endOfValue(bytes: Uint8Array, start: number): number {
 }
 
 /**
- * The index after the value that starts at `start`; -1 where there is none, -2 where it is a list or an object of more than
- * `mostBytes`. Throws INVALID_REQUEST past the depth limit.
+ * Returns the index after the value that starts at `start`; -1 where there is none, -2 where it is a list or an object
+ * of more than `mostBytes`.
+ * @throws ApiError INVALID_REQUEST past the depth limit
  */
 export function endOfValueWithin(bytes: Uint8Array, start: number, mostBytes: number): number {
 	const first = bytes[start];
@@ -97,7 +101,7 @@ function endOfContainer(bytes: Uint8Array, start: number): number {
 	return end === UNFINISHED ? -1 : end;
 }
 
-/** Where reading stands: what is open, and where it goes on. */
+/** State of reading: the open containers, and the position to continue from. */
 interface ContainerRead {
 	depth: number;
 	at?: number;
@@ -106,8 +110,8 @@ interface ContainerRead {
 const UNFINISHED = -2;
 
 /**
- * Reads a container on from `from`: the index after its end, -1 where a string never closes, UNFINISHED where `until` comes
- * first; `read.at` says then where it goes on.
+ * Reads a container from `from` on. Returns the index after its end, -1 where a string never closes, UNFINISHED where
+ * `until` comes first; `read.at` is then the position to continue from.
  */
 function readContainer(bytes: Uint8Array, from: number, until: number, read: ContainerRead): number {
 	let { depth } = read;
@@ -130,8 +134,9 @@ function readContainer(bytes: Uint8Array, from: number, until: number, read: Con
 }
 
 /**
- * The members of the object that starts at `start` (its `{`), in order, duplicates included.
- * The JSON is expected to be valid. Throws INVALID_REQUEST for what is no object, is cut off or nests too deeply.
+ * Returns the members of the object that starts at `start` (its `{`), in order, duplicates included. The JSON should be
+ * valid.
+ * @throws ApiError INVALID_REQUEST where it is no object, is cut off or nests too deeply
  */
 export function objectMembers(bytes: Uint8Array, start: number): JsonMember[] {
 	if (bytes[start] !== OPEN_BRACE) throw notAnObject();
@@ -155,10 +160,10 @@ export function objectMembers(bytes: Uint8Array, start: number): JsonMember[] {
 	}
 }
 
-/** What one step reads. */
+/** Bytes read in one step. */
 const STEP_BYTES = 2 * 1_048_576;
 
-/** `objectMembers` of a text that may be very large. Runs in steps. */
+/** Returns the `objectMembers` of a possibly very large text. Runs in steps. */
 export function* objectMembersInSteps(bytes: Uint8Array, start: number): Generator<undefined, JsonMember[]> {
 	if (bytes[start] !== OPEN_BRACE) throw notAnObject();
 	const members: JsonMember[] = [];
@@ -191,7 +196,10 @@ function* endOfValueInSteps(bytes: Uint8Array, start: number): Generator<undefin
 	return -1;
 }
 
-/** The elements of the array that starts at `start` (its `[`), or its first ones. Throws as `objectMembers` does. */
+/**
+ * Returns the elements of the array that starts at `start` (its `[`), or its first ones. Throws as `objectMembers`
+ * does.
+ */
 export function arrayElements(bytes: Uint8Array, start: number, most = Number.POSITIVE_INFINITY): ByteRange[] {
 	if (bytes[start] !== OPEN_BRACKET) throw notAnObject();
 	const elements: ByteRange[] = [];
@@ -209,7 +217,10 @@ export function arrayElements(bytes: Uint8Array, start: number, most = Number.PO
 	}
 }
 
-/** The text of the string in [open, end), its quotes included: escapes are resolved. Throws INVALID_REQUEST for what is none. */
+/**
+ * Returns the text of the string in [open, end), which includes its quotes; escapes are resolved.
+ * @throws ApiError INVALID_REQUEST where it is no string
+ */
 export function decodeString(bytes: Uint8Array, open: number, end: number): string {
 	const plain = latin1Text(bytes, open + 1, end - 1);
 	if (!NOT_PLAIN.test(plain)) return plain;
@@ -224,7 +235,7 @@ function notAnObject(cause?: unknown): ApiError {
 	return new ApiError("INVALID_REQUEST", { message: "The body must be one whole JSON object", cause });
 }
 
-/** The refusal of JSON that is nested past the limit. */
+/** Returns the refusal of JSON that is nested past the limit. */
 export function tooDeep(): ApiError {
 	return new ApiError("INVALID_REQUEST", { message: `JSON may be nested ${MAX_JSON_DEPTH} levels deep at most` });
 }

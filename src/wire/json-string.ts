@@ -3,22 +3,25 @@ import { latin1Text, utf8Text } from "./byte-text.ts";
 const BACKSLASH = 0x5c;
 const LETTER_U = 0x75;
 const SPACE = 0x20;
-/** What may not stand in a string as it is, and what begins an escape (RFC 8259, 7). */
+/** Matches characters that a string may not contain unescaped, and the beginning of an escape (RFC 8259, 7). */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for.
 const SPECIAL = /[\0-\x1f\\]/;
 const SHORT_ESCAPES = new Set([...'"\\/bfnrt'].map((letter) => letter.charCodeAt(0)));
-/** How much of a string is searched at once. */
+/** Bytes of a string searched at once. */
 const PIECE_BYTES = 64 * 1024;
 
-/** True where the range, which begins between two characters, is what JSON takes inside of quotes. See `stringContentEnd`. */
+/**
+ * Returns true where the range, which begins between two characters, is valid content of a JSON string. See
+ * `stringContentEnd`.
+ */
 export function isStringContent(bytes: Uint8Array, start: number, end: number): boolean {
 	return stringContentEnd(bytes, start, end) === end;
 }
 
 /**
- * Reads what JSON takes inside of quotes, from `start`, which is between two characters, to `end`. Returns `end`, or the
- * end of the escape that reaches past it; -1 for what JSON does not take. UTF-8 is checked elsewhere. Base64 and the
- * like are only searched, natively; text with escapes is read byte by byte.
+ * Checks string content from `start`, which is between two characters, to `end`. Returns `end`, or the end of the
+ * escape that reaches past it; -1 for invalid content. UTF-8 is checked elsewhere. Base64 and the like are searched
+ * natively; text with escapes is read byte by byte.
  */
 export function stringContentEnd(bytes: Uint8Array, start: number, end: number): number {
 	let at = start;
@@ -37,12 +40,12 @@ export function stringContentEnd(bytes: Uint8Array, start: number, end: number):
 	return at;
 }
 
-/** The text of what stands inside of quotes. */
+/** Returns the text of a string's content. */
 export function stringText(content: Uint8Array): string {
 	return JSON.parse(`"${utf8Text(content, 0, content.length)}"`) as string;
 }
 
-/** Bytes of the escape, or of the plain byte, that stands here; 0 for what JSON refuses. A quote counts as plain. */
+/** Returns the length of the escape, or of the plain byte, at `at`; 0 for invalid content. A quote counts as plain. */
 export function characterLength(bytes: Uint8Array, at: number): number {
 	const byte = bytes[at] ?? 0;
 	if (byte !== BACKSLASH) return byte < SPACE ? 0 : 1;

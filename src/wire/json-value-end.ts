@@ -6,7 +6,7 @@ const CLOSE_BRACE = 0x7d;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 
-/** How far a string is read byte by byte before the native search takes over: most strings are short. */
+/** Strings are read byte by byte up to this length, then by native search: most strings are short. */
 const NEAR = 24;
 
 /** Call traces nest two levels for each call, and a chain allows 1,024 calls inside each other. */
@@ -18,25 +18,28 @@ const MAX_SCALAR = 1_024;
 const NONE = new Uint8Array(0);
 const FIRST_LEVELS = 32;
 
-/** What stands there is no JSON value: a bracket closes what another kind opened, a word is none, it nests too deeply. */
+/** Thrown for a value that is no JSON: mismatched brackets, an unknown word, or too deep nesting. */
 export class NotJson extends Error {
 	override readonly name = "NotJson";
 }
 
 /**
- * Where one JSON value ends, found while its bytes come in. Brackets have to match, a scalar has to be one; what stands
- * between brackets is not checked further. Linear for any input, and holds nothing of it but one bit a level.
+ * Finds the end of one JSON value while its bytes arrive. Brackets must match and a scalar must be valid; the content
+ * between brackets is not checked further. Linear for any input, and stores only one bit a level.
  */
 export class JsonValueEnd {
 	#kind: "none" | "string" | "container" | "scalar" = "none";
 	#depth = 0;
 	#inString = false;
 	#escaped = false;
-	/** One for each open bracket: whether it is a brace. Made where there is one. */
+	/** One bit for each open bracket: true for a brace. Created when needed. */
 	#braces: Uint8Array = NONE;
 	#scalar = "";
 
-	/** The index after the value, which began at `from` or in bytes fed before; -1 where it goes on. Throws NotJson. */
+	/**
+	 * Returns the index after the value, which began at `from` or in earlier bytes; -1 where it continues. Throws
+	 * NotJson.
+	 */
 	feed(bytes: Uint8Array, from: number): number {
 		if (from >= bytes.length) return -1;
 		let start = from;
@@ -53,7 +56,7 @@ export class JsonValueEnd {
 		return this.#closeString(bytes, start);
 	}
 
-	/** The index after the closing quote; -1 where the string goes on. */
+	/** Returns the index after the closing quote; -1 where the string continues. */
 	#closeString(bytes: Uint8Array, from: number): number {
 		const end = endOfOpenString(bytes, this.#escaped ? from + 1 : from);
 		this.#escaped = end === ESCAPED;
@@ -118,10 +121,13 @@ export class JsonValueEnd {
 }
 
 const OPEN = -1;
-/** The bytes end between a backslash and what it escapes. */
+/** The bytes end between a backslash and the escaped character. */
 const ESCAPED = -2;
 
-/** The index after the closing quote of a string whose inside begins or goes on at `from`; OPEN or ESCAPED without one. */
+/**
+ * Returns the index after the closing quote of a string whose content begins or continues at `from`; OPEN or ESCAPED
+ * without one.
+ */
 function endOfOpenString(bytes: Uint8Array, from: number): number {
 	const { length } = bytes;
 	let at = from;

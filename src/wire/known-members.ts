@@ -8,33 +8,36 @@ const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
-/** A member that a reader of the JSON may take for a known one, or for another value of it. */
+/** A member that some JSON readers may take for a known one, or for another value of it. */
 export interface AmbiguousMember {
 	readonly path: (string | number)[];
-	/** The known name that it is like; where that is its own name it stands there twice. */
+	/** The known name that it resembles; where that is its own name it is repeated. */
 	readonly known: string;
 }
 
 interface KnownMember {
 	readonly value: KnownMembers;
-	/** The object in which it was seen last, by number. Shared by all checks: none of them waits. */
+	/** Number of the object in which it was seen last. Shared by all checks: none of them waits. */
 	seenIn: number;
 }
 
-/** Of a name that is refused; what stands behind a NUL may be long. */
+/** Maximum length of a refused name in a message; the part after a NUL may be long. */
 const MAX_TOLD_NAME = 64;
 
-/** Objects are numbered as they are met, over all checks. */
+/** Counts the objects of all checks. */
 let objects = 0;
 
-/** The names of members that count at one place of a JSON text, and below it. A place without names is free: nothing of it is looked at. */
+/**
+ * The member names that count at one place of a JSON text, and below it. A place without names is free: it is not
+ * checked.
+ */
 export class KnownMembers {
 	readonly #byName = new Map<string, KnownMember>();
 	readonly #nameByFolded = new Map<string, string>();
 	#elements: KnownMembers | null = null;
 	#isFree = false;
 
-	/** The place of the member's value. Adds the name where it is new. */
+	/** Returns the place of the member's value. Adds a new name. */
 	member(name: string): KnownMembers {
 		const known = this.#byName.get(name);
 		if (known !== undefined) return known.value;
@@ -44,26 +47,29 @@ export class KnownMembers {
 		return value;
 	}
 
-	/** The place of the elements, where the value is an array. */
+	/** Returns the place of the elements, where the value is an array. */
 	elements(): KnownMembers {
 		this.#elements ??= new KnownMembers();
 		return this.#elements;
 	}
 
-	/** Anything may stand here, under any name. */
+	/** Allows anything here, under any name. */
 	setFree(): void {
 		this.#isFree = true;
 	}
 
-	/** The known name that this one is, but for its spelling; undefined where it is none, or is known itself. */
+	/**
+	 * Returns the known name of which this is another spelling; undefined where there is none, or the name itself is
+	 * known.
+	 */
 	like(name: string): string | undefined {
 		return this.#byName.has(name) ? undefined : this.#nameByFolded.get(foldedName(name));
 	}
 
 	/**
-	 * The first member that differs from a known one in spelling alone, or that repeats one below the top level; null
-	 * where there is none. At the top level the last of a name counts, and is the only one that goes on.
-	 * `bytes` is valid JSON.
+	 * Returns the first member that differs from a known one in spelling alone, or that repeats one below the top level;
+	 * null where there is none. At the top level the last of a name counts, and only that one is forwarded. `bytes` is
+	 * valid JSON.
 	 */
 	ambiguousIn(bytes: Uint8Array, start: number): AmbiguousMember | null {
 		const walk = new Walk(bytes);
@@ -83,7 +89,7 @@ export class KnownMembers {
 	}
 }
 
-/** One pass over what may hold known names; everything else is skipped. No deeper than the known names are. */
+/** One pass over the places with known names; everything else is skipped. It goes no deeper than the known names. */
 class Walk {
 	readonly #bytes: Uint8Array;
 	found: AmbiguousMember | null = null;
@@ -92,7 +98,7 @@ class Walk {
 		this.#bytes = bytes;
 	}
 
-	/** Returns where the value ends. What was found ends the walk; the position then means nothing. */
+	/** Returns where the value ends. An ambiguous member ends the walk; the position is then meaningless. */
 	value(place: KnownMembers, start: number, isTop = false): number {
 		const first = this.#bytes[start];
 		if (first === OPEN_BRACE && place.hasNames) return this.#object(place, start, isTop);

@@ -8,24 +8,24 @@ import { stringText } from "./json-string.ts";
 
 const MARK_BYTES = Buffer.from(MARK);
 
-/** What is read in one step: some milliseconds of work. */
+/** Bytes read in one step: some milliseconds of work. */
 const STEP_BYTES = 4 * 1_048_576;
-/** Strings of one body that become parts of others, all together, as they are written. */
+/** Maximum size of all strings of a body, as written, that become parts of others. */
 const MAX_PART_BYTES = 4 * 1_048_576;
 
-/** A cut string, and what was put before it since. */
+/** A cut string, and the text put before it since. */
 interface FoundCut {
 	readonly cut: CutString;
 	readonly before: string;
 }
 
 /**
- * The strings of which the parsed copy of a body has only the beginning. A string of the copy may have grown at its
- * beginning since. What is written of it as JSON has its mark, and is made whole at the end (`whole`).
+ * The strings that are cut in the parsed copy of a body. A string of the copy may have grown at its beginning since.
+ * JSON written from the copy has the string's mark, and is completed at the end (`whole`).
  */
 export class LongStrings {
 	static readonly none = new LongStrings(new Uint8Array(0), []);
-	/** The body as it came. */
+	/** The body as received. */
 	readonly original: Uint8Array;
 	readonly #cuts: readonly CutString[];
 	#partBytes = 0;
@@ -39,14 +39,14 @@ export class LongStrings {
 		return this.#cuts.length === 0;
 	}
 
-	/** Bytes of a string of the parsed copy as its body has it; of one that was not cut, its characters. */
+	/** Returns the size of a copy's string in the body in bytes; of an uncut one, its characters. */
 	bytesOf(text: string): number {
 		const found = this.#find(text);
 		return found === null ? text.length : Buffer.byteLength(found.before) + found.cut.bytes;
 	}
 
 	/**
-	 * A cut string as its body writes it, escapes and all: a view of the body, with what stands before it now. null: the
+	 * Returns a cut string as its body writes it, with escapes: a view of the body, and the text now before it. null: the
 	 * string was not cut.
 	 */
 	viewOf(text: string): { readonly before: string; readonly bytes: Uint8Array } | null {
@@ -54,14 +54,14 @@ export class LongStrings {
 		return found === null ? null : { before: found.before, bytes: this.#content(found.cut) };
 	}
 
-	/** A string of the parsed copy as its body has it, whole. */
+	/** Returns a string of the copy whole, as the body has it. */
 	textOf(text: string): string {
 		const found = this.#find(text);
 		return found === null ? text : found.before + stringText(this.#content(found.cut));
 	}
 
 	/**
-	 * The same for a string that becomes a part of another one.
+	 * Returns a whole string that becomes part of another one.
 	 * @throws ApiError INVALID_REQUEST where all such strings of a body pass 4 MiB
 	 */
 	partTextOf(text: string): string {
@@ -75,13 +75,13 @@ export class LongStrings {
 		return this.textOf(text);
 	}
 
-	/** A value of the parsed copy as JSON that becomes a part of a string. Throws as `partTextOf` does. */
+	/** Returns a value of the copy as JSON that becomes part of a string. Throws as `partTextOf` does. */
 	partJsonOf(value: unknown): string {
 		if (this.isEmpty) return JSON.stringify(value);
 		return JSON.stringify(value, (_, item: unknown) => (typeof item === "string" ? this.partTextOf(item) : item));
 	}
 
-	/** The first characters of the string, or a few less. */
+	/** Returns the first characters of the string, or a few less. */
 	startOf(text: string, characters: number): string {
 		const found = this.#find(text);
 		if (found === null) return text.slice(0, characters);
@@ -90,7 +90,7 @@ export class LongStrings {
 		return (found.before + stringText(this.original.subarray(start, end))).slice(0, characters);
 	}
 
-	/** The last characters of the string, or a few less. */
+	/** Returns the last characters of the string, or a few less. */
 	endOf(text: string, characters: number): string {
 		const found = this.#find(text);
 		if (found === null) return text.slice(-characters);
@@ -115,13 +115,13 @@ export class LongStrings {
 		return size;
 	}
 
-	/** A value of the parsed copy as JSON text, its cut strings whole. */
+	/** Returns a value of the copy as JSON text, its cut strings whole. */
 	jsonOf(value: unknown): string {
 		if (this.isEmpty) return JSON.stringify(value);
 		return JSON.stringify(value, (_, item: unknown) => (typeof item === "string" ? this.textOf(item) : item));
 	}
 
-	/** Bytes that a part of such JSON has when it is whole. */
+	/** Returns the size of a part of such JSON once completed. */
 	sizeIn(json: Uint8Array, start: number, end: number): number {
 		let size = end - start;
 		for (const { cut, from, to } of this.#marksIn(json, start, end)) size += cut.bytes - cut.keptBytes - (to - from);

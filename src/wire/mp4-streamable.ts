@@ -1,33 +1,33 @@
 /**
- * MP4 and M4A that can be read from their beginning (ISO/IEC 14496-12). Recorders write the index (`moov`) behind the
- * audio; a program that reads a pipe cannot go back to it.
+ * Rewrites MP4 and M4A so that they can be read from the beginning (ISO/IEC 14496-12). Recorders write the index
+ * (`moov`) after the audio; a program that reads a pipe cannot seek back to it.
  */
 
 interface Box {
 	readonly type: string;
 	readonly start: number;
 	readonly end: number;
-	/** Where its content begins. */
+	/** Position where its content begins. */
 	readonly content: number;
 }
 
-/** Boxes on the way from the index to the tables of offsets. */
+/** Boxes between the index and the tables of offsets. */
 const CONTAINERS: ReadonlySet<string> = new Set(["moov", "trak", "mdia", "minf", "stbl"]);
 const MAX_BOXES = 10_000;
 
-/** The file with its index before its audio; the same bytes where it is so already, or where it cannot be told. */
+/** Returns the file with its index before its audio; the same bytes where it is so already, or cannot be parsed. */
 export function streamableMp4(file: Uint8Array): Uint8Array {
 	const boxes = boxesOf(file, 0, file.length);
 	const index = boxes?.find(({ type }) => type === "moov");
 	const audio = boxes?.find(({ type }) => type === "mdat");
 	if (boxes === null || index === undefined || audio === undefined || index.start < audio.start) return file;
 	const moved = file.slice(index.start, index.end);
-	// What stood between the audio's begin and the index moves back by the index's length.
+	// The bytes between the start of the audio and the index move back by the index's length.
 	if (!shiftOffsets(moved, audio.start, index.start, moved.length)) return file;
 	return Buffer.concat([file.subarray(0, audio.start), moved, file.subarray(audio.start, index.start), file.subarray(index.end)]);
 }
 
-/** The boxes of a range; null where they do not fill it as they should. */
+/** Returns the boxes of a range; null where they do not fill it exactly. */
 function boxesOf(bytes: Uint8Array, from: number, to: number): Box[] | null {
 	const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 	const boxes: Box[] = [];
@@ -50,7 +50,7 @@ function boxesOf(bytes: Uint8Array, from: number, to: number): Box[] | null {
 	return boxes;
 }
 
-/** Adds `by` to every offset of the index that lies in the range. False where the index is not as it should be. */
+/** Adds `by` to every offset of the index that lies in the range. Returns false where the index is malformed. */
 function shiftOffsets(index: Uint8Array, from: number, to: number, by: number): boolean {
 	const view = new DataView(index.buffer, index.byteOffset, index.byteLength);
 	const pending = boxesOf(index, 0, index.length);

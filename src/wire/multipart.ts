@@ -1,6 +1,6 @@
 /**
- * Forms with files (RFC 7578) out of a whole body. Files are views of the body, never copies. Throws `MultipartError` with
- * what is wrong, in words for the caller.
+ * Parses forms with files (RFC 7578) from a whole body. Files are views of the body, never copies. Throws
+ * `MultipartError` with a message for the caller.
  */
 
 export class MultipartError extends Error {
@@ -21,7 +21,10 @@ const CRLF = Buffer.from("\r\n");
 const BLANK_LINE = Buffer.from("\r\n\r\n");
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
-/** The boundary of a Content-Type; null where it is no form with files, or has none that is allowed (RFC 2046, 5.1.1). */
+/**
+ * Returns the boundary of a Content-Type; null where it is no form with files, or has no allowed boundary (RFC 2046,
+ * 5.1.1).
+ */
 export function formBoundary(contentType: string | null): string | null {
 	const [essence = "", ...parameters] = (contentType ?? "").split(";").map((part) => part.trim());
 	if (essence.toLowerCase() !== "multipart/form-data") return null;
@@ -30,12 +33,12 @@ export function formBoundary(contentType: string | null): string | null {
 	return /^[0-9A-Za-z'()+_,./:=? -]{0,69}[0-9A-Za-z'()+_,./:=?-]$/.test(boundary) ? boundary : null;
 }
 
-/** The parts of a form, in order. */
+/** Returns the parts of a form, in order. */
 export function parseForm(body: Uint8Array, boundary: string): FormPart[] {
 	const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
 	const delimiter = Buffer.from(`\r\n--${boundary}`);
 	const parts: FormPart[] = [];
-	// The first delimiter may stand at the very beginning, where no line end is before it.
+	// The first delimiter may be at the very beginning, without a line end before it.
 	let at = startsWith(bytes, delimiter.subarray(2)) ? delimiter.length - 2 : after(bytes, delimiter, 0);
 	for (;;) {
 		if (bytes[at] === 0x2d && bytes[at + 1] === 0x2d) return parts;
@@ -83,7 +86,10 @@ function headersOf(block: Uint8Array): Map<string, string> {
 	return headers;
 }
 
-/** A quoted or bare parameter. Quotes in names come as `\"` or, from browsers, as %22; other backslashes are themselves. */
+/**
+ * Returns a quoted or bare parameter. Quotes in names arrive as `\"` or, from browsers, as %22; other backslashes are
+ * literal.
+ */
 function parameterOf(header: string, wanted: string): string | null {
 	const quoted = `"((?:\\\\"(?!\\s*(?:;|$))|[^"])*)"`;
 	const found = new RegExp(`;\\s*${wanted}=(?:${quoted}|([^;"\\s]+))`, "i").exec(header);
@@ -92,7 +98,7 @@ function parameterOf(header: string, wanted: string): string | null {
 	return text.replaceAll("%22", '"').replaceAll("%0D", "\r").replaceAll("%0A", "\n");
 }
 
-/** Text of a field. */
+/** Returns the text of a field. */
 export function textOf(bytes: Uint8Array): string {
 	try {
 		return decoder.decode(bytes);

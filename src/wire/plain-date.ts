@@ -1,5 +1,5 @@
 /**
- * A date of the web as `2025-01-02T03:04:05` in UTC, without a zone; "" where it is none, or one of no use.
+ * Returns a date from the web as `2025-01-02T03:04:05` in UTC, without a zone; "" where it is no usable date.
  * @param text ISO 8601, or as HTTP and mail write it (RFC 9110, 5.6.7)
  */
 export function plainDate(text: string | null | undefined): string {

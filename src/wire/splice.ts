@@ -2,17 +2,17 @@ import type { ByteRange } from "./json-scan.ts";
 
 const copy = Buffer.prototype.copy;
 
-/** What a splice puts in: text, bytes, or another splice. */
+/** Content that a splice inserts: text, bytes, or another splice. */
 export type Insertion = string | Uint8Array | Splice;
 
 /**
- * A new text made of runs of an old one and of what is put between them. Nothing is copied until `bytes` joins
- * it all with one copy, however deeply splices are nested.
+ * A new text of runs of an old one and insertions between them. Nothing is copied until `bytes` joins it all with one
+ * copy, however deeply splices are nested.
  */
 export class Splice {
 	readonly #source: Uint8Array;
 	readonly #parts: (ByteRange | Insertion)[] = [];
-	/** The last run: it grows while what is kept joins on. */
+	/** The last run: it grows while adjacent ranges are kept. */
 	#start = 0;
 	#end = 0;
 
@@ -20,7 +20,7 @@ export class Splice {
 		this.#source = source;
 	}
 
-	/** The old text from `start` to `end` is part of the new one. */
+	/** Adds the old text from `start` to `end`. */
 	keep(start: number, end: number): void {
 		if (start !== this.#end) {
 			this.#closeRun();
@@ -49,7 +49,7 @@ export class Splice {
 		return whole;
 	}
 
-	/** The same bytes in order, in pieces of at most `maxBytes` that are not copied: for what is too long to be joined. */
+	/** Yields the bytes in order, in uncopied pieces of at most `maxBytes`: for texts too long to join. */
 	*pieces(maxBytes: number): Generator<Uint8Array> {
 		this.#closeRun();
 		this.#start = this.#end;

@@ -17,54 +17,52 @@ const DEFAULT_MAX_EVENT_BYTES = 16 * 1024 * 1024;
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** Thrown where one event passes the bound: an upstream that never ends a line must not fill memory. */
+/** Thrown where one event exceeds the limit: an upstream that never ends a line must not fill memory. */
 export class SseEventTooLarge extends Error {
 	override readonly name = "SseEventTooLarge";
 }
 
-/** Thrown at bytes that are no UTF-8. */
+/** Thrown at invalid UTF-8. */
 export class SseNotUtf8 extends Error {
 	override readonly name = "SseNotUtf8";
 }
 
 /**
- * Server-sent events from byte chunks cut anywhere (WHATWG HTML, "Server-sent events": LF, CRLF or CR, one
- * leading byte order mark, comments, `data:` lines joined by LF; `event:`, `id:` and `retry:` say nothing
- * here). Whole lines are decoded together, once a chunk. The work is linear in the bytes, also where they come
- * one at a time.
- *
- * Events of JSON are also known in the forms of servers that leave out parts of the framing: one object a line without
- * `data:`, with it twice, or without the blank line between two. No JSON has an object right behind another.
+ * Parses server-sent events from byte chunks cut anywhere (WHATWG HTML, "Server-sent events": LF, CRLF or CR, one
+ * leading byte order mark, comments, `data:` lines joined by LF; `event:`, `id:` and `retry:` are ignored). Whole lines
+ * are decoded together, once a chunk. The work is linear in the bytes, even if they arrive one at a time. JSON events
+ * are also accepted without parts of the framing: one object a line without `data:`, with it twice, or without the
+ * blank line between two. No JSON has an object right after another.
  */
 export class SseParser {
 	readonly #maxEventBytes: number;
 	/** The unfinished line, in a buffer that doubles. */
 	#carry = new Uint8Array(0);
 	#carryLength = 0;
-	/** Whole lines, and how far they are read. */
+	/** Whole lines, and the position up to which they are read. */
 	#text = "";
 	#at = 0;
-	/** The `data:` lines so far of the event under way; null before the first. */
+	/** The `data:` lines so far of the current event; null before the first. */
 	#data: string | null = null;
 	/** The last of them. */
 	#lastLine = "";
-	/** A CR ended the last line: an LF right after it belongs to the same line end. */
+	/** True where a CR ended the last line: an LF right after it belongs to the same line end. */
 	#skipLf = false;
 	#atStart = true;
 	#done = false;
-	/** What is wrong behind the lines that are there to be read. */
+	/** The fault after the lines that can still be read. */
 	#fault: Error | null = null;
 
 	constructor(maxEventBytes: number = DEFAULT_MAX_EVENT_BYTES) {
 		this.#maxEventBytes = maxEventBytes;
 	}
 
-	/** `[DONE]` came: whatever follows is not read. */
+	/** True once `[DONE]` came: later bytes are not read. */
 	get done(): boolean {
 		return this.#done;
 	}
 
-	/** Takes in a chunk; `next` then hands out the events that it completes. */
+	/** Adds a chunk; `next` then returns the events that it completes. */
 	push(chunk: Uint8Array): void {
 		if (this.#done) return;
 		const linesEnd = endOfLastLine(chunk);
@@ -79,7 +77,7 @@ export class SseParser {
 		else this.#keep(linesEnd === 0 ? chunk : chunk.subarray(linesEnd));
 	}
 
-	/** The data of the next event; null where there is none yet. Throws SseEventTooLarge and SseNotUtf8. */
+	/** Returns the data of the next event; null where there is none yet. Throws SseEventTooLarge and SseNotUtf8. */
 	next(): string | null {
 		while (this.#at < this.#text.length && !this.#done) {
 			const start = this.#at;
@@ -93,9 +91,9 @@ export class SseParser {
 	}
 
 	/**
-	 * What stands between `head` and `tail`, which begins with a quote, where they are all of the next lines, from
-	 * `data` to the blank line, and it has no quote, backslash or control character: that event counts as read.
-	 * Else null.
+	 * Returns the text between `head` and `tail`, where the next event, with its blank line, consists of these alone and
+	 * the text has no quote, backslash or control character. `tail` begins with a quote. The event then counts as read.
+	 * Else returns null.
 	 */
 	nextBetween(head: string, tail: string): string | null {
 		const text = this.#text;
@@ -127,7 +125,10 @@ export class SseParser {
 		return text.includes("\r") ? text.replace(LINE_END, "\n") : text;
 	}
 
-	/** The unfinished line and what ends it. To be read before the next is kept: it is the buffer itself. */
+	/**
+	 * Returns the unfinished line with the bytes that end it. It is the buffer itself, so it must be read before the next
+	 * line is stored.
+	 */
 	#carryWith(lines: Uint8Array): Uint8Array {
 		this.#keep(lines);
 		const whole = this.#carry.subarray(0, this.#carryLength);
@@ -146,7 +147,7 @@ export class SseParser {
 		this.#carryLength = needed;
 	}
 
-	/** The event that a line completes, where its blank line is missing; null: none. */
+	/** Returns the event that a line completes, where its blank line is missing; null: none. */
 	#line(start: number, end: number): string | null {
 		const text = this.#text;
 		if (!text.startsWith("data", start)) return this.#bareLine(start, end);
@@ -158,7 +159,7 @@ export class SseParser {
 		}
 		const line = text.slice(value, end);
 		if (this.#data === null) {
-			// It ends the stream by itself: some servers leave out the blank line behind it.
+			// It ends the stream itself: some servers omit the blank line after it.
 			if (isDone(line)) this.#done = true;
 			return this.#begin(line);
 		}
@@ -182,7 +183,7 @@ export class SseParser {
 		return null;
 	}
 
-	/** A line without `data`: an object is an event by itself, what else it may be says nothing here. */
+	/** Reads a line without `data`: an object is an event by itself, anything else is ignored. */
 	#bareLine(start: number, end: number): string | null {
 		const first = this.#text.charCodeAt(start);
 		if (first === OPENING_BRACKET) {
@@ -201,7 +202,7 @@ export class SseParser {
 		return before;
 	}
 
-	/** The data of the event under way, which is over. */
+	/** Returns the data of the current event and ends it. */
 	#taken(): string | null {
 		const data = this.#data;
 		this.#data = null;
@@ -213,19 +214,19 @@ export class SseParser {
 	}
 }
 
-/** Not NaN, which is the end of the text. */
+/** Returns true for a plain character; NaN is the end of the text. */
 function isPlain(code: number): boolean {
 	return code >= SPACE && code !== QUOTE && code !== BACKSLASH;
 }
 
-/** The index after the last line end; 0 where there is none. */
+/** Returns the index after the last line end; 0 where there is none. */
 function endOfLastLine(chunk: Uint8Array): number {
 	if (chunk[chunk.length - 1] === LF) return chunk.length;
 	const lf = chunk.lastIndexOf(LF);
 	return Math.max(lf, chunk.lastIndexOf(CR)) + 1;
 }
 
-/** The length of the whole lines before the first that is no UTF-8. */
+/** Returns the length of the whole lines before the first with invalid UTF-8. */
 function validLines(bytes: Uint8Array): number {
 	let valid = 0;
 	for (let at = 0; at < bytes.length; at++) {
@@ -236,12 +237,12 @@ function validLines(bytes: Uint8Array): number {
 	return valid;
 }
 
-/** One blank behind the colon is none of the value. */
+/** Returns where the value begins: one blank after the colon is not part of it. */
 function afterColon(text: string, at: number): number {
 	return text.charCodeAt(at) === SPACE ? at + 1 : at;
 }
 
-/** True where an object ends with it, white space aside. */
+/** Returns true where the text ends an object, white space aside. */
 function endsObject(data: string): boolean {
 	let end = data.length - 1;
 	while (end >= 0 && data.charCodeAt(end) <= SPACE) end--;
@@ -250,7 +251,7 @@ function endsObject(data: string): boolean {
 
 const DONE = /^\s*"?\[done\]"?\s*$/i;
 
-/** `[DONE]`, with white space or quotes around it, or in small letters, as some servers write it. */
+/** Returns true for `[DONE]`, also in white space, quotes or lower case, as some servers write it. */
 function isDone(data: string): boolean {
 	return data.length >= 6 && data.length <= 16 && data.charCodeAt(0) !== 0x7b && DONE.test(data);
 }

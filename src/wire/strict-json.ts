@@ -2,7 +2,7 @@ import { ApiError } from "../errors/index.ts";
 import { endOfString as endOfLongString, MAX_JSON_DEPTH, skipWhitespace, tooDeep } from "./json-scan.ts";
 import { characterLength, isStringContent } from "./json-string.ts";
 
-/** Bodies made of more are refused (as BODY_BOUNDS has it): whoever reads them value by value stops for long. */
+/** Maximum number of keys of a body (as in BODY_BOUNDS): reading more value by value would block for long. */
 const MAX_KEYS = 64_000;
 const MAX_VALUES = 256_000;
 
@@ -25,17 +25,17 @@ const TRUE = [0x74, 0x72, 0x75, 0x65];
 const FALSE = [0x66, 0x61, 0x6c, 0x73, 0x65];
 const NULL = [0x6e, 0x75, 0x6c, 0x6c];
 
-/** How far a string is read byte by byte before the native search takes over: most strings are short. */
+/** Strings are read byte by byte up to this length, then by native search: most strings are short. */
 const NEAR = 64;
 
-/** Whether the container open at each depth is an object. Shared: nothing here waits. */
+/** Set where the open container at each depth is an object. Shared: nothing here waits. */
 const isObject = new Uint8Array(MAX_JSON_DEPTH + 1);
 
 /**
- * JSON text by byte ranges, checked as strictly as a parser would (RFC 8259), without making a value of it: it takes
- * what JSON.parse takes and refuses what JSON.parse refuses, but for nesting past MAX_JSON_DEPTH and for very many
- * keys or values, which throw INVALID_REQUEST. That the bytes are UTF-8 is checked elsewhere. All positions that it returns are
- * those after what was read; -1 where it is no JSON, and then `faultAt` says where.
+ * Checks JSON text by byte ranges as strictly as a parser (RFC 8259), without creating values. It accepts and refuses
+ * what JSON.parse does, except for nesting past MAX_JSON_DEPTH and for very many keys or values, which throw
+ * INVALID_REQUEST. That the bytes are UTF-8 is checked elsewhere. All positions that it returns are those after what
+ * was read; -1 where it is no JSON, and then `faultAt` says where.
  */
 export class StrictJson {
 	readonly bytes: Uint8Array;
@@ -47,7 +47,7 @@ export class StrictJson {
 		this.bytes = bytes;
 	}
 
-	/** The value that begins at `start`, with all that is in it. */
+	/** Returns the end of the value that begins at `start`, with all its content. */
 	endOfValue(start: number): number {
 		const bytes = this.bytes;
 		let depth = 0;
@@ -92,7 +92,7 @@ export class StrictJson {
 		if (++this.#values > MAX_VALUES) throw tooMany(MAX_VALUES, "values");
 	}
 
-	/** A member's key with its colon and the white space around: where its value begins. */
+	/** Reads a member's key with its colon and the white space around, and returns where its value begins. */
 	endOfKey(start: number): number {
 		if (++this.#keys > MAX_KEYS) throw tooMany(MAX_KEYS, "keys");
 		if (this.bytes[start] !== QUOTE) return this.#fault(start);
@@ -100,13 +100,13 @@ export class StrictJson {
 		return end < 0 ? -1 : this.endOfColon(end);
 	}
 
-	/** A colon with the white space around it. */
+	/** Returns the end of a colon with the white space around it. */
 	endOfColon(start: number): number {
 		const colon = skipWhitespace(this.bytes, start);
 		return this.bytes[colon] === COLON ? skipWhitespace(this.bytes, colon + 1) : this.#fault(colon);
 	}
 
-	/** The string whose opening quote is at `open`. */
+	/** Returns the end of the string whose opening quote is at `open`. */
 	endOfString(open: number): number {
 		const bytes = this.bytes;
 		const near = Math.min(open + 1 + NEAR, bytes.length);
@@ -158,7 +158,7 @@ export class StrictJson {
 		return at;
 	}
 
-	/** At least one digit. */
+	/** Returns the end of at least one digit. */
 	#endOfDigits(start: number): number {
 		let at = start;
 		for (;;) {

@@ -1,9 +1,9 @@
 import { nextTurn } from "./in-turns.ts";
 
-/** UTF-16 units: work on so many takes a few milliseconds. */
+/** Length of a slice in UTF-16 units: work on it takes a few milliseconds. */
 const SLICE_CHARS = 262_144;
 
-/** A text in slices. None parts a surrogate pair. */
+/** Yields a text in slices; none splits a surrogate pair. */
 export function* textSlices(text: string): Generator<string> {
 	for (let start = 0; start < text.length; ) {
 		let end = Math.min(text.length, start + SLICE_CHARS);
