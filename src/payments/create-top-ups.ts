@@ -69,8 +69,11 @@ function feePayerOf(config: X402Config, parts: Pick<CreateTopUps, "clock" | "tim
 
 /** Returns Solana's own facilitator settings, or those of the other networks where they use HTTP. */
 function solanaFacilitator({ facilitator, solana }: X402Config) {
-	const own = solana.facilitator.url !== undefined;
-	return { url: own ? solana.facilitator.url : facilitator.url, headers: (own ? solana.facilitator : facilitator).headers ?? {} };
+	const hasOwnFacilitator = solana.facilitator.url !== undefined;
+	return {
+		url: hasOwnFacilitator ? solana.facilitator.url : facilitator.url,
+		headers: (hasOwnFacilitator ? solana.facilitator : facilitator).headers ?? {},
+	};
 }
 
 function solanaFacilitatorOf(config: X402Config, timeoutMs: number, timers: Timers): Facilitator {

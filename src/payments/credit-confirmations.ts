@@ -45,7 +45,7 @@ export class CreditConfirmations {
 	}
 
 	/** Checks the credits that are due; with `all`, every one. */
-	async look(all = false): Promise<void> {
+	async check(all = false): Promise<void> {
 		const now = this.#deps.clock.monotonicMs();
 		for (const [id, watched] of this.#watched) {
 			if (!all && watched.lookAt > now) continue;

@@ -52,10 +52,10 @@ test("a node is asked at its own address alone", async () => {
 
 test("who pays the fees is asked at the facilitator's own address alone", async () => {
 	const own = feePayer("/own");
-	await own.ask();
+	await own.refresh();
 	expect(own.current()).toBe(PAYER);
 	const moved = feePayer("/moved");
-	await moved.ask();
+	await moved.refresh();
 	expect(moved.current()).toBeNull();
 	expect(reached).toEqual(["/own/supported", "/moved/supported"]);
 });

@@ -82,15 +82,15 @@ export const IDS_OF_NAMES: Readonly<Record<string, string>> = Object.fromEntries
 
 /** Returns the network of a configured name. */
 export function networkNamed(name: string): EvmNetwork {
-	return found(NETWORKS, name);
+	return findNetwork(NETWORKS, name);
 }
 
 /** Returns the cluster of a configured name. */
 export function solanaNamed(name: string): SolanaNetwork {
-	return found(SOLANA, name);
+	return findNetwork(SOLANA, name);
 }
 
-function found<T extends KnownNetwork>(networks: readonly T[], name: string): T {
+function findNetwork<T extends KnownNetwork>(networks: readonly T[], name: string): T {
 	const network = networks.find((candidate) => candidate.name === name);
 	if (network === undefined) throw new RangeError(`no network ${name}`);
 	return network;

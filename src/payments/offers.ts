@@ -63,8 +63,8 @@ export class ConfiguredOffers implements Offers {
 	 */
 	#offered(units: number): { readonly name: string; readonly requirements: PaymentRequirements }[] {
 		const feePayer = this.#places.some(({ network }) => network.kind === "solana") ? this.#feePayer() : null;
-		const told = this.#places.filter(({ network }) => network.kind === "evm" || feePayer !== null);
-		return (told.length > 0 ? told : this.#places).map((place) => ({
+		const offeredPlaces = this.#places.filter(({ network }) => network.kind === "evm" || feePayer !== null);
+		return (offeredPlaces.length > 0 ? offeredPlaces : this.#places).map((place) => ({
 			name: place.network.name,
 			requirements: requirementsOf(place, units, feePayer),
 		}));

@@ -72,7 +72,7 @@ export function decodePayment(header: string): DecodedPayment {
 	const text = header.trim();
 	if (text.length > MAX_HEADER) throw new MalformedPayment(`the payment header is longer than ${MAX_HEADER} characters`);
 	if (!BASE64.test(text)) throw new MalformedPayment("the payment header is not base64");
-	const root = fields(parsed(Buffer.from(text, "base64").toString("utf8")), "the payment");
+	const root = fields(parseJson(Buffer.from(text, "base64").toString("utf8")), "the payment");
 	if (root.x402Version !== 1 && root.x402Version !== 2) throw new MalformedPayment("x402Version: expected 1 or 2");
 	const payload = fields(root.payload, "payload");
 	if (root.accepted === undefined && root.scheme !== undefined) {
@@ -86,7 +86,7 @@ export function decodePayment(header: string): DecodedPayment {
 		...named,
 		asset: addressOn(named.network, accepted.asset, "accepted.asset"),
 		payTo: addressOn(named.network, accepted.payTo, "accepted.payTo"),
-		amount: whole(accepted.amount, "accepted.amount"),
+		amount: wholeNumberText(accepted.amount, "accepted.amount"),
 		...signedOn(named.network, payload),
 	};
 }
@@ -100,8 +100,8 @@ export function proofOf(signed: Signed): string {
 
 /** Parses the text that `proofOf` returned. */
 export function signedOf(proof: string): Signed {
-	const kept = JSON.parse(proof) as Omit<SignedTransaction, "kind"> | Omit<SignedAuthorization, "kind">;
-	return "transaction" in kept ? { kind: "transaction", ...kept } : { kind: "authorization", ...kept };
+	const proofFields = JSON.parse(proof) as Omit<SignedTransaction, "kind"> | Omit<SignedAuthorization, "kind">;
+	return "transaction" in proofFields ? { kind: "transaction", ...proofFields } : { kind: "authorization", ...proofFields };
 }
 
 type SignedPart = Pick<DecodedPayment, "signed" | "payer" | "units" | "nonce">;
@@ -140,7 +140,7 @@ function withMark(signature: string): string {
 	return signature.length === 132 && mark <= 1 ? `${signature.slice(0, -2)}${(mark + 27).toString(16)}` : signature;
 }
 
-function parsed(json: string): unknown {
+function parseJson(json: string): unknown {
 	try {
 		return JSON.parse(json);
 	} catch {
@@ -159,7 +159,7 @@ function matching(value: unknown, pattern: RegExp, path: string, expected: strin
 }
 
 /** Returns a number without leading zeros, so that equal numbers have equal text. */
-function whole(value: unknown, path: string): string {
+function wholeNumberText(value: unknown, path: string): string {
 	return BigInt(matching(value, WHOLE, path, "a whole number as text")).toString();
 }
 
@@ -176,9 +176,9 @@ function authorizationOf(value: Fields): Authorization {
 	return {
 		from: matching(value.from, ADDRESS, `${at}.from`, "an address").toLowerCase(),
 		to: matching(value.to, ADDRESS, `${at}.to`, "an address").toLowerCase(),
-		value: whole(value.value, `${at}.value`),
-		validAfter: whole(value.validAfter, `${at}.validAfter`),
-		validBefore: whole(value.validBefore, `${at}.validBefore`),
+		value: wholeNumberText(value.value, `${at}.value`),
+		validAfter: wholeNumberText(value.validAfter, `${at}.validAfter`),
+		validBefore: wholeNumberText(value.validBefore, `${at}.validBefore`),
 		nonce: matching(value.nonce, NONCE, `${at}.nonce`, "32 bytes of hex").toLowerCase(),
 	};
 }

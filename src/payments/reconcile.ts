@@ -49,8 +49,8 @@ export async function reconcile(config: X402Config, rows: TopUpRows, timers: Tim
 	const discrepancies: Discrepancy[] = [];
 	for (let after = ""; ; ) {
 		const page = await rows.list({ after, limit: PAGE });
-		for (const listed of page) {
-			const { row, finding } = await settledFinding(listed, chains.get(listed.network), rows, timers);
+		for (const listedRow of page) {
+			const { row, finding } = await settledFinding(listedRow, chains.get(listedRow.network), rows, timers);
 			checked[row.state]++;
 			if (row.state === "credited") credited[row.network] = (credited[row.network] ?? 0) + row.units;
 			const { id: paymentId, network, payer, state, transaction } = row;
@@ -64,18 +64,18 @@ export async function reconcile(config: X402Config, rows: TopUpRows, timers: Tim
 
 /** Returns the finding and the row at the time when the difference, or its absence, was final. */
 async function settledFinding(
-	listed: TopUp,
+	listedRow: TopUp,
 	chain: PaymentChain | undefined,
 	rows: TopUpRows,
 	timers: Timers,
 ): Promise<{ readonly row: TopUp; readonly finding: string | null }> {
-	let row = listed;
+	let row = listedRow;
 	let finding = await findingOf(row, chain);
 	for (let look = 0; finding !== null && look < LOOKS; look++) {
 		const now = (await rows.find(row)) ?? row;
-		const moved = now.state !== row.state || now.transaction !== row.transaction;
-		if (!moved && now.state !== "settling") break;
-		if (!moved) await sleep(timers, LOOK_AGAIN_MS);
+		const hasChanged = now.state !== row.state || now.transaction !== row.transaction;
+		if (!hasChanged && now.state !== "settling") break;
+		if (!hasChanged) await sleep(timers, LOOK_AGAIN_MS);
 		row = now;
 		finding = await findingOf(row, chain);
 	}

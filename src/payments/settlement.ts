@@ -48,21 +48,21 @@ export class Settlement {
 	 */
 	async settle(topUp: TopUp, payment: SignedPayment, chain: PaymentChain, begun: boolean): Promise<TopUp> {
 		const deadline = this.#deps.clock.monotonicMs() + this.#deps.patienceMs;
-		let known = topUp;
+		let currentRow = topUp;
 		try {
 			if (!begun) {
-				const { row, use } = await this.look(topUp, chain);
-				known = row;
+				const { row, use } = await this.checkChain(topUp, chain);
+				currentRow = row;
 				if (!isOpen(row)) return row;
 				if (use?.kind === "transferred") return await this.#await(row, chain, deadline);
 				if (use?.kind !== "unused" || (await this.#waits(row, chain))) return row;
 			}
-			const settled = await this.#send(topUp, payment);
-			if (settled?.transaction) known = { ...topUp, transaction: settled.transaction };
-			known = await this.#await(known, chain, settled?.success ? deadline : 0);
-			return known;
+			const report = await this.#send(topUp, payment);
+			if (report?.transaction) currentRow = { ...topUp, transaction: report.transaction };
+			currentRow = await this.#await(currentRow, chain, report?.success ? deadline : 0);
+			return currentRow;
 		} finally {
-			await this.#letGo(known).catch((error: unknown) =>
+			await this.#release(currentRow).catch((error: unknown) =>
 				this.#deps.log.warn(
 					{ topUp: topUp.id, cause: String(error) },
 					"a payment could not be let go of: its term ends by itself",
@@ -72,11 +72,11 @@ export class Settlement {
 	}
 
 	/** Calls the chain once, and records what it proves. `use` is null where the chain is unreachable. */
-	async look(topUp: TopUp, chain: PaymentChain): Promise<{ readonly row: TopUp; readonly use: PaymentUse | null }> {
+	async checkChain(topUp: TopUp, chain: PaymentChain): Promise<{ readonly row: TopUp; readonly use: PaymentUse | null }> {
 		try {
 			await chain.check();
 			const use = await chain.use(signedOf(topUp.proof), topUp.transaction, topUp.fromBlock);
-			return { row: await this.#book(topUp, use, chain), use };
+			return { row: await this.#record(topUp, use, chain), use };
 		} catch (error) {
 			if (!(error instanceof ChainUnavailable || error instanceof WrongChain)) throw error;
 			this.#deps.log.warn({ topUp: topUp.id, cause: error.message }, "the chain cannot be asked about a payment");
@@ -86,12 +86,12 @@ export class Settlement {
 
 	/** Checks a payment that nobody is settling, without sending anything. */
 	async sweep(topUp: TopUp, chain: PaymentChain): Promise<TopUp> {
-		const { row } = await this.look(topUp, chain);
-		await this.#letGo(row);
+		const { row } = await this.checkChain(topUp, chain);
+		await this.#release(row);
 		return row;
 	}
 
-	async #book(topUp: TopUp, use: PaymentUse, chain: PaymentChain): Promise<TopUp> {
+	async #record(topUp: TopUp, use: PaymentUse, chain: PaymentChain): Promise<TopUp> {
 		const { store, clock, log } = this.#deps;
 		const { id } = topUp;
 		if (use.kind === "transferred") {
@@ -134,12 +134,12 @@ export class Settlement {
 		const { store, facilitator, log } = this.#deps;
 		const note = { id: topUp.id, settler: store.node.id, state: "settling" } as const;
 		try {
-			const settled = await facilitator.settle(payment, (transaction) => store.admin("noteTopUp", { ...note, transaction }));
-			if (!settled.success) {
-				const { reason, transaction } = settled;
+			const report = await facilitator.settle(payment, (transaction) => store.admin("noteTopUp", { ...note, transaction }));
+			if (!report.success) {
+				const { reason, transaction } = report;
 				log.warn({ topUp: topUp.id, facilitator: facilitator.name, reason, transaction }, "a payment is not settled yet");
 			}
-			return settled;
+			return report;
 		} catch (error) {
 			if (!(error instanceof FacilitatorUnavailable)) throw error;
 			const { message: cause } = error;
@@ -151,10 +151,10 @@ export class Settlement {
 	/** Checks the payment at least once, until it has ended or the deadline has passed. */
 	async #await(topUp: TopUp, chain: PaymentChain, deadline: number): Promise<TopUp> {
 		const { clock, timers } = this.#deps;
-		let known = topUp;
+		let currentRow = topUp;
 		for (;;) {
-			const { row, use } = await this.look(known, chain);
-			known = row;
+			const { row, use } = await this.checkChain(currentRow, chain);
+			currentRow = row;
 			if (!isOpen(row) || use?.kind === "elsewhere" || use?.kind === "unseen") return row;
 			if (clock.monotonicMs() + chain.lookEveryMs >= deadline) return row;
 			await sleep(timers, chain.lookEveryMs);
@@ -162,7 +162,7 @@ export class Settlement {
 	}
 
 	/** Releases the payment. The older it is, the later its next check. */
-	async #letGo(topUp: TopUp): Promise<void> {
+	async #release(topUp: TopUp): Promise<void> {
 		const { store, clock, sweepEveryMs } = this.#deps;
 		const ageMs = Math.max(0, clock.wallMs() - topUp.createdAtMs);
 		await store.admin("noteTopUp", {

@@ -78,7 +78,7 @@ export class TopUps implements TopUpService {
 		const names = [...this.#places.values()].map(({ network }) => network.name);
 		for (const name of names.length > 1 ? names.filter((name) => TEST_NETWORKS.has(name)) : [])
 			log.warn({}, `x402: ${name} is a test network: its tokens are worth nothing, and are credited like any other`);
-		void feePayer?.ask();
+		void feePayer?.refresh();
 		for (const chain of this.#deps.chains.values()) {
 			chain.check().catch((error: Error) => {
 				const { name } = chain.network;
@@ -97,9 +97,11 @@ export class TopUps implements TopUpService {
 	}
 
 	paymentOf(headers: Headers): string | null {
-		const given = PAYMENT_HEADERS.map((name) => headers.get(name)?.trim()).filter((value) => value !== undefined && value !== "");
-		if (new Set(given).size > 1) throw new RangeError(`${PAYMENT_HEADERS.join(", ")} differ: send one of them`);
-		return given[0] ?? null;
+		const presentHeaders = PAYMENT_HEADERS.map((name) => headers.get(name)?.trim()).filter(
+			(value) => value !== undefined && value !== "",
+		);
+		if (new Set(presentHeaders).size > 1) throw new RangeError(`${PAYMENT_HEADERS.join(", ")} differ: send one of them`);
+		return presentHeaders[0] ?? null;
 	}
 
 	async topUp(header: string): Promise<TopUpOutcome> {
@@ -123,7 +125,7 @@ export class TopUps implements TopUpService {
 	/** Checks open payments that are due. `atStart`: all that this node owned when it ended. */
 	sweep(atStart = false): Promise<void> {
 		this.#sweeping ??= this.#sweep(atStart)
-			.then(() => this.credits.look())
+			.then(() => this.credits.check())
 			.catch((error: unknown) => {
 				this.#deps.log.warn({ cause: String(error) }, "open payments could not be looked at; they are looked at again");
 			})
@@ -137,11 +139,15 @@ export class TopUps implements TopUpService {
 		const { store, chains } = this.#deps;
 		const settlement = this.#settlement;
 		const mine = atStart ? { settler: store.node.id } : {};
-		for (const due of await store.admin("listDueTopUps", { limit: SWEPT_AT_ONCE, ...mine })) {
-			const chain = chains.get(due.network);
-			if (chain === undefined || this.#isRunning(due)) continue;
-			const { topUp, mine } = await store.admin("takeTopUp", { id: due.id, settler: store.node.id, termMs: settlement.termMs });
-			if (mine && !this.#isRunning(due)) await settlement.sweep(topUp, chain);
+		for (const dueTopUp of await store.admin("listDueTopUps", { limit: SWEPT_AT_ONCE, ...mine })) {
+			const chain = chains.get(dueTopUp.network);
+			if (chain === undefined || this.#isRunning(dueTopUp)) continue;
+			const { topUp, mine } = await store.admin("takeTopUp", {
+				id: dueTopUp.id,
+				settler: store.node.id,
+				termMs: settlement.termMs,
+			});
+			if (mine && !this.#isRunning(dueTopUp)) await settlement.sweep(topUp, chain);
 		}
 	}
 
@@ -165,7 +171,7 @@ export class TopUps implements TopUpService {
 	async #take(decoded: DecodedPayment, offered: Offered): Promise<TopUpOutcome> {
 		const { store, clock } = this.#deps;
 		const found = await store.admin("findTopUp", offered.key);
-		if (found !== null) return this.#known(found, offered);
+		if (found !== null) return this.#settleExisting(found, offered);
 		const { network, payTo } = offered.payment;
 		const fault = await checkTerms(decoded, { network, payTo, limits: this.offers.limits, nowMs: clock.wallMs() });
 		if (fault !== null && !isExpired(fault)) return fault;
@@ -215,8 +221,8 @@ export class TopUps implements TopUpService {
 		const isClaimed = !verdict.valid && term !== null && (await mayBeUsed(verdict.reason, chain, key.payer, units));
 		// Whatever the facilitator says: where the chain has used the payment, it knows for what.
 		const isLooked = !verdict.valid && (isSigned !== null || isClaimed);
-		const seen = isLooked ? await chain.use(signed, null, term?.searchFrom ?? null) : null;
-		const use = seen?.kind === "unused" ? null : seen;
+		const chainUse = isLooked ? await chain.use(signed, null, term?.searchFrom ?? null) : null;
+		const use = chainUse?.kind === "unused" ? null : chainUse;
 		if (term === null && use?.kind !== "transferred" && use?.kind !== "elsewhere") {
 			if (isBehind || use?.kind === "unseen") return UNPROVEN;
 			return refusal("expired", "the block that the transaction names is too old: sign a new one");
@@ -226,12 +232,12 @@ export class TopUps implements TopUpService {
 			return this.#unavailable(new FacilitatorUnavailable(`the facilitator could not verify: ${verdict.reason}`));
 		}
 		if (use?.kind === "elsewhere") return this.#endedBefore(offered, use.transaction);
-		const fresh = use === null && !isClaimed && term !== null && !(await chain.wasSent(signed, term));
+		const isUnsent = use === null && !isClaimed && term !== null && !(await chain.wasSent(signed, term));
 		// A payment that the chain already used is credited, whoever signed it.
 		if (use === null && (await store.admin("isWalletDisabled", { identity: identityOf(key.payer) }))) return DISABLED;
 		const before = (use === null ? term?.fromBlock : term?.earliestBlock) ?? 0;
 		const payerUnits = use === null && !isClaimed ? { payerUnits: await chain.balanceOf(key.payer) } : {};
-		const begun = store.admin("beginTopUp", {
+		const beginCall = store.admin("beginTopUp", {
 			...key,
 			...payerUnits,
 			id: paymentId(key),
@@ -244,17 +250,17 @@ export class TopUps implements TopUpService {
 			settler: store.node.id,
 			termMs: settlement.termMs,
 		});
-		const turn = await begun.catch((error: unknown) => {
+		const turn = await beginCall.catch((error: unknown) => {
 			if (error instanceof AdminError && error.code === "CONFLICT") return null;
 			throw error;
 		});
-		if (turn === null) return OTHERS_UNDER_WAY;
-		if (!turn.begun) return this.#known(turn.topUp, offered);
-		return this.#outcomeOf(await settlement.settle(turn.topUp, payment, chain, fresh), fresh);
+		if (turn === null) return OTHER_PAYMENTS_OPEN;
+		if (!turn.begun) return this.#settleExisting(turn.topUp, offered);
+		return this.#outcomeOf(await settlement.settle(turn.topUp, payment, chain, isUnsent), isUnsent);
 	}
 
 	/** Handles a row that exists already: from a retry, another node, or the sweep. */
-	async #known(found: TopUp, offered: Offered): Promise<TopUpOutcome> {
+	async #settleExisting(found: TopUp, offered: Offered): Promise<TopUpOutcome> {
 		const { store, clock, timers, chains, facilitatorMs } = this.#deps;
 		if (found.proof !== offered.proof)
 			return refusal("signature_mismatch", "another payment with this nonce was signed by this wallet");
@@ -327,7 +333,7 @@ const DISABLED: TopUpOutcome = {
 	message: "API access of this wallet is disabled, and nothing was sent; ask the operator",
 	response: null,
 };
-const OTHERS_UNDER_WAY: TopUpOutcome = {
+const OTHER_PAYMENTS_OPEN: TopUpOutcome = {
 	kind: "unavailable",
 	message: "other payments of this wallet are under way and may need its tokens, and nothing was sent: retry the same header",
 	retryAfterSeconds: RETRY_SECONDS,

@@ -54,26 +54,26 @@ export class BatchApplier {
 		}
 	}
 
-	#apply(groups: readonly ReadGroup[], book: (entries: readonly Entry[], bookedAt: number) => Counts): void {
+	#apply(groups: readonly ReadGroup[], applyEntries: (entries: readonly Entry[], bookedAt: number) => Counts): void {
 		try {
-			inTransaction(this.#db, () => this.#applyFresh(groups, book));
+			inTransaction(this.#db, () => this.#applyFresh(groups, applyEntries));
 		} catch (error) {
 			this.#booking.forget();
 			throw error;
 		}
 	}
 
-	#applyFresh(groups: readonly ReadGroup[], book: (entries: readonly Entry[], bookedAt: number) => Counts): void {
+	#applyFresh(groups: readonly ReadGroup[], applyEntries: (entries: readonly Entry[], bookedAt: number) => Counts): void {
 		const applied = this.appliedSeq();
-		const fresh = groups.filter((group) => group.seq > applied);
-		fresh.forEach((group, index) => {
+		const unappliedGroups = groups.filter((group) => group.seq > applied);
+		unappliedGroups.forEach((group, index) => {
 			if (group.seq !== applied + 1 + index) throw new SequenceError(`group ${group.seq} after ${applied + index}`);
 		});
-		const last = fresh.at(-1);
+		const last = unappliedGroups.at(-1);
 		if (last === undefined) return;
-		const entries = fresh.flatMap((group) => group.records.map((text): Entry => ({ seq: group.seq, text })));
-		const counts = book(entries, this.#clock.postingMs());
-		this.#sql.advance.run(last.seq, fresh.length, counts.posts, counts.rejects, this.#node.id, this.#node.epoch);
+		const entries = unappliedGroups.flatMap((group) => group.records.map((text): Entry => ({ seq: group.seq, text })));
+		const counts = applyEntries(entries, this.#clock.postingMs());
+		this.#sql.advance.run(last.seq, unappliedGroups.length, counts.posts, counts.rejects, this.#node.id, this.#node.epoch);
 	}
 
 	/** Applies all or none of the entries; where one is at fault, applies halves of them, down to the one. */

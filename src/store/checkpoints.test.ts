@@ -28,14 +28,14 @@ test("a log that has grown is checkpointed before its time, and then not again u
 	const checkpoints = new Checkpoints(db, HOUR_MS);
 	expect(checkpoints.run(1)).toBe(true);
 	write(1_000);
-	checkpoints.wrote();
+	checkpoints.noteWrite();
 	expect(checkpoints.due()).toBe(false);
 	write(16 << 20);
 	expect(checkpoints.due()).toBe(true);
 	expect(checkpoints.run(2)).toBe(true);
 	expect(checkpoints.seq).toBe(2);
 	write(1_000);
-	checkpoints.wrote();
+	checkpoints.noteWrite();
 	expect(statSync(`${databasePath(dir)}-wal`).size).toBeGreaterThan(16 << 20);
 	expect(checkpoints.due()).toBe(false);
 });
@@ -47,7 +47,7 @@ test("what a reader holds back is not told as safe", () => {
 	reader.run("BEGIN");
 	reader.query("SELECT count(*) FROM meta").get();
 	write(1_000);
-	checkpoints.wrote();
+	checkpoints.noteWrite();
 	expect(checkpoints.due()).toBe(true);
 	write(1_000);
 	expect(checkpoints.run(2)).toBe(false);

@@ -42,7 +42,7 @@ export class Checkpoints {
 	}
 
 	/** Notes that something was committed. */
-	wrote(): void {
+	noteWrite(): void {
 		this.#dirty = true;
 	}
 

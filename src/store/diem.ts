@@ -28,8 +28,8 @@ export function stakeOf(db: Database, accountId: string, day: number): number {
 
 /** Writes the day's allotment unless it exists. Runs inside the caller's transaction. */
 export function writeAllotment(db: Database, accountId: string, day: number, clock: StoreClock): void {
-	const written = db.query("SELECT 1 FROM allotments WHERE account_id = ? AND day = ?").get(accountId, day);
-	if (written !== null) return;
+	const existingAllotment = db.query("SELECT 1 FROM allotments WHERE account_id = ? AND day = ?").get(accountId, day);
+	if (existingAllotment !== null) return;
 	const stake = stakeOf(db, accountId, day);
 	if (stake === 0) return;
 	const bookedAt = clock.postingMs();

@@ -30,7 +30,7 @@ export interface RetainedLeases {
 /** How long an account's money is leased sparingly after a notice of its change. */
 const SPARING_MS = 2_000;
 /** Above this many accounts, expired entries are dropped. */
-const SPARED_LOOKED_AT = 1_000;
+const MAX_SPARED_ENTRIES = 1_000;
 
 export class LeaseRepository {
 	readonly #db: Database;
@@ -73,10 +73,10 @@ export class LeaseRepository {
 	 * Leases only what requests need of an account for a moment, because the operator changed it: money to be taken
 	 * back then stays free once the node has returned it.
 	 */
-	spare(accountId: string): void {
+	leaseSparingly(accountId: string): void {
 		const nowMs = performance.now();
 		this.#spared.set(accountId, nowMs + SPARING_MS);
-		if (this.#spared.size <= SPARED_LOOKED_AT) return;
+		if (this.#spared.size <= MAX_SPARED_ENTRIES) return;
 		for (const [spared, untilMs] of this.#spared) if (untilMs <= nowMs) this.#spared.delete(spared);
 	}
 
@@ -99,17 +99,17 @@ export class LeaseRepository {
 	 */
 	giveBack(accountId: string, kept: readonly RetainedLeases[]): AcquireResult {
 		return inTransaction(this.#db, () => {
-			const keptOf = new Map(kept.map((part) => [`${part.source}/${part.day}`, BigInt(part.amount)]));
+			const keptByBudget = new Map(kept.map((part) => [`${part.source}/${part.day}`, BigInt(part.amount)]));
 			const days = new Set([this.#clock.today()]);
 			for (const lease of this.#sql.leases.all(this.#node.id, this.#node.epoch, accountId)) {
 				const key = `${lease.source}/${lease.day}`;
-				const keeps = keptOf.get(key) ?? 0n;
-				keptOf.delete(key);
+				const keeps = keptByBudget.get(key) ?? 0n;
+				keptByBudget.delete(key);
 				if (keeps > lease.amount) throw new MoneyError(`keeps ${keeps} of a lease of ${lease.amount}`);
 				if (keeps < lease.amount) this.#shrink(accountId, lease.source, lease.day, lease.amount - keeps);
 				if (lease.source === "diem") days.add(Number(lease.day));
 			}
-			for (const keeps of keptOf.values()) if (keeps > 0n) throw new MoneyError(`keeps ${keeps} of no lease`);
+			for (const keeps of keptByBudget.values()) if (keeps > 0n) throw new MoneyError(`keeps ${keeps} of no lease`);
 			this.#sql.dropEmpty.run(this.#node.id, this.#node.epoch, accountId);
 			const diem = [...days].flatMap((day) => this.#states(accountId, day).filter((state) => state.source === "diem"));
 			const others = this.#states(accountId, 0).filter((state) => state.source !== "diem");

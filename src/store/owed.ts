@@ -59,15 +59,18 @@ export function payOwed(
 		owing.most,
 	);
 	const free = takeInOrder(surplus.left, from, surplus.most);
-	const purses = from.map(({ source }, index) => ({ source, left: (surplus.taken[index] ?? 0) + (free.taken[index] ?? 0) }));
+	const sourceBalances = from.map(({ source }, index) => ({
+		source,
+		left: (surplus.taken[index] ?? 0) + (free.taken[index] ?? 0),
+	}));
 	return {
-		parts: parts.flatMap((part) => split(part, purses)),
+		parts: parts.flatMap((part) => split(part, sourceBalances)),
 		fromFree: from.map(({ source }, index) => ({ source, amount: free.taken[index] ?? 0 })).filter(({ amount }) => amount > 0),
 	};
 }
 
 /** Splits an owed part; its units are shared in proportion to the amounts and add up. */
-function split(part: LinePart, purses: readonly { readonly source: MoneySource; left: number }[]): AppliedPart[] {
+function split(part: LinePart, sourceBalances: readonly { readonly source: MoneySource; left: number }[]): AppliedPart[] {
 	if (part.source !== "owed") return [part];
 	const { sku, picoPrice } = part;
 	const shares: AppliedPart[] = [];
@@ -81,10 +84,10 @@ function split(part: LinePart, purses: readonly { readonly source: MoneySource; 
 		unitsLeft -= units;
 		shares.push({ source, sku, amount: nano(amount), units, picoPrice });
 	};
-	for (const purse of purses) {
-		const amount = Math.min(amountLeft, purse.left);
-		purse.left -= amount;
-		add(purse.source, amount);
+	for (const sourceBalance of sourceBalances) {
+		const amount = Math.min(amountLeft, sourceBalance.left);
+		sourceBalance.left -= amount;
+		add(sourceBalance.source, amount);
 	}
 	add("overrun", amountLeft);
 	return shares;

@@ -217,7 +217,7 @@ export interface StorePort {
 	 * `fresh` or `unknown` blocks other nodes until its answer is applied, it is released, or this node's epoch ends.
 	 * Rejects as `admin` does; claims may then exist all the same, so release them.
 	 */
-	idempotency(trip: IdempotencyBatch): Promise<readonly StoredClaim[]>;
+	idempotency(batch: IdempotencyBatch): Promise<readonly StoredClaim[]>;
 	/**
 	 * Returns the credits that posts used, by account and bucket: those of all nodes, and of this one up to this call.
 	 */

@@ -63,7 +63,7 @@ export class Posting {
 
 	#applyPost(range: RangeSums, post: PostRecord, postId: number, seq: number, bookedAt: number): void {
 		const { parts: lines, free } = applyPost(post);
-		const parts = this.#paid(range, post, lines);
+		const parts = this.#payOwedParts(range, post, lines);
 		this.#insertPost(post, postId, seq, bookedAt, this.#numbers.next(post.accountId, parts));
 		const { accountId, day } = post;
 		const keyId = post.keyId ?? "";
@@ -95,7 +95,7 @@ export class Posting {
 	 * Pays owed parts like an acquire that may grant a part: free money becomes this node's lease, and is spent from
 	 * it.
 	 */
-	#paid(range: RangeSums, post: PostRecord, lines: readonly LinePart[]): readonly AppliedPart[] {
+	#payOwedParts(range: RangeSums, post: PostRecord, lines: readonly LinePart[]): readonly AppliedPart[] {
 		const { accountId, day, owing } = post;
 		const { parts, fromFree } = payOwed(lines, owing, () =>
 			SOURCES.map((source) => {

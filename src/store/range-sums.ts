@@ -26,7 +26,7 @@ export interface UsageSum {
 }
 
 /** Most sums that a look-up scans; past it a second sum of the same row begins, and the store adds the two. */
-const MAX_LOOKED_AT = 32;
+const MAX_SCANNED_SUMS = 32;
 
 class AccountSums {
 	readonly spendings: Spending[] = [];
@@ -55,7 +55,7 @@ class AccountSums {
 	/** Counts one movement, or one line at price 0 with the unit `free`. */
 	count(keyId: string, day: number, unit: string, sku: string, amount: number, units: number): void {
 		const { usage } = this;
-		for (let at = usage.length - 1, last = Math.max(0, usage.length - MAX_LOOKED_AT); at >= last; at--) {
+		for (let at = usage.length - 1, last = Math.max(0, usage.length - MAX_SCANNED_SUMS); at >= last; at--) {
 			const sum = usage[at];
 			if (sum === undefined || sum.sku !== sku || sum.unit !== unit || sum.keyId !== keyId || sum.day !== day) continue;
 			// A sum of numbers past 2^53 is not exact.

@@ -195,15 +195,15 @@ export class StoreThread {
 			case "loadAccount":
 				return this.#callers.account(call.arguments.accountId);
 			case "acquire":
-				this.#checkpoints.wrote();
+				this.#checkpoints.noteWrite();
 				return this.#leases.acquire(call.arguments);
 			case "budgets":
 				return this.#leases.budgets(call.arguments.accountId, call.arguments.day);
 			case "giveBack":
-				this.#checkpoints.wrote();
+				this.#checkpoints.noteWrite();
 				return this.#leases.giveBack(call.arguments.accountId, call.arguments.kept);
 			case "idempotency":
-				if (call.arguments.drops.length > 0) this.#checkpoints.wrote();
+				if (call.arguments.drops.length > 0) this.#checkpoints.noteWrite();
 				return this.#rpc.idempotency(call.arguments);
 			case "rpcCredits":
 				return this.#rpc.credits(call.arguments);
@@ -228,7 +228,7 @@ export class StoreThread {
 			return await this.#desk.run(operation, input);
 		} finally {
 			this.#administering = false;
-			this.#checkpoints.wrote();
+			this.#checkpoints.noteWrite();
 			this.#poll();
 		}
 	}
@@ -257,7 +257,7 @@ export class StoreThread {
 		this.#appliedSeq = last.seq;
 		this.#position = last.end;
 		this.#batch = [];
-		this.#checkpoints.wrote();
+		this.#checkpoints.noteWrite();
 	}
 
 	#readBatch(seq: number): ReadGroup[] {
@@ -292,7 +292,8 @@ export class StoreThread {
 		if (this.#administering) return;
 		try {
 			const changes: StoreChange[] = this.#feed.poll();
-			for (const change of changes) if (change.kind === "account" && change.takesBack) this.#leases.spare(change.accountId);
+			for (const change of changes)
+				if (change.kind === "account" && change.takesBack) this.#leases.leaseSparingly(change.accountId);
 			if (changes.length > 0) this.#send({ type: "changes", changes });
 			if (this.#checkpoints.due() && this.#checkpoints.run(this.#appliedSeq)) this.#report();
 		} catch (error) {

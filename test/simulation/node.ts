@@ -238,10 +238,10 @@ export class SimulatedNode {
 			try {
 				thread = await PostgresThread.open(
 					{
-						books: simulatedBooks,
+						sharedStore: simulatedBooks,
 						link: link(),
 						watchLink: link(),
-						ear,
+						changeListener: ear,
 						clock: new TermClock(time),
 						timers: time,
 						times: termTimes(termMs),

@@ -231,11 +231,11 @@ test("a transfer that is taken back after its credit is sent again, until its bl
 	expect(brief(await desk.topUp(header))).toBe("credited");
 	await chain.anvil.rpc("anvil_rollback", [1]);
 	expect(await chain.balance(desk.payTo)).toBe(0);
-	await desk.topUps.credits.look(true);
+	await desk.topUps.credits.check(true);
 	expect(await chain.balance(desk.payTo)).toBe(5_000_000);
-	await desk.topUps.credits.look(true);
+	await desk.topUps.credits.check(true);
 	await chain.mine(UNTIL_SAFE);
-	await desk.topUps.credits.look(true);
+	await desk.topUps.credits.check(true);
 	expect(desk.settled).toBe(2);
 	expect(brief(await desk.topUp(header))).toBe("credited before");
 	const x402 = testConfig({ x402: { payTo: desk.payTo, rpcUrl: chain.url } }, books.dir).x402;

@@ -206,9 +206,9 @@ describe.skipIf(folder === null)("payments on Solana", () => {
 		const desk = open({ solana: { commitment: "confirmed" } });
 		cluster.final = false;
 		expect(brief(await desk.topUp(await sign()))).toBe("credited 5");
-		await desk.topUps.credits.look(true);
+		await desk.topUps.credits.check(true);
 		cluster.finalize();
-		await desk.topUps.credits.look(true);
+		await desk.topUps.credits.check(true);
 		expect(facilitator.settled).toBe(1);
 	});
 

@@ -74,10 +74,10 @@ function resultOf(method: string, status: number, text: string): unknown {
 	if (typeof answer !== "object" || answer === null) throw new ChainUnavailable(`${method}: not a JSON-RPC answer`);
 	const { result, error } = answer;
 	if (error !== undefined && error !== null) {
-		const said = typeof error.message === "string" ? error.message : "";
+		const errorMessage = typeof error.message === "string" ? error.message : "";
 		throw new ChainRefused(
 			`${method}: the chain's node refuses (${String(error.code)})`,
-			error.code === REVERTED || /\brevert/i.test(said),
+			error.code === REVERTED || /\brevert/i.test(errorMessage),
 			typeof error.code === "number" ? error.code : null,
 		);
 	}

@@ -150,8 +150,8 @@ export class TokenChain {
 		const state = await this.#view(`${AUTHORIZATION_STATE}${word(signed.from)}${word(signed.nonce)}`);
 		if (!isTrue(state)) return { kind: "unused", head };
 		const known = transaction === null ? null : await this.#receipt(transaction);
-		const seen = known === null ? null : this.#endIn(known, signed, head);
-		return seen ?? this.#searchUse(signed, fromBlock, head);
+		const knownUse = known === null ? null : this.#endIn(known, signed, head);
+		return knownUse ?? this.#searchUse(signed, fromBlock, head);
 	}
 
 	async #check(): Promise<void> {
@@ -218,16 +218,16 @@ export class TokenChain {
 
 	/** Returns what a transaction did with the authorization; null where it did nothing. */
 	#endIn({ block, logs }: Receipt, signed: Authorization, head: number): AuthorizationUse | null {
-		const ofToken = logs.filter(({ address }) => address === this.network.asset.toLowerCase());
-		const at = ofToken.findIndex(
+		const tokenLogs = logs.filter(({ address }) => address === this.network.asset.toLowerCase());
+		const at = tokenLogs.findIndex(
 			({ topics: [event, authorizer, nonce] }) =>
 				(event === AUTHORIZATION_USED || event === AUTHORIZATION_CANCELED) &&
 				authorizer === `0x${word(signed.from)}` &&
 				nonce === signed.nonce,
 		);
-		const mark = ofToken[at];
+		const mark = tokenLogs[at];
 		if (mark === undefined) return null;
-		const next = ofToken[at + 1];
+		const next = tokenLogs[at + 1];
 		const moved =
 			mark.topics[0] === AUTHORIZATION_USED &&
 			next !== undefined &&

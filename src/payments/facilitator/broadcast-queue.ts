@@ -34,14 +34,14 @@ export class BroadcastQueue {
 		const ended = new Promise<void>((resolve) => {
 			end = resolve;
 		});
-		const mine = before.then(() => ended);
-		this.#last.set(name, mine);
+		const ownEnd = before.then(() => ended);
+		this.#last.set(name, ownEnd);
 		try {
 			await before;
 			return await (this.#deps.store.shared ? this.#shared(name, send) : send());
 		} finally {
 			end();
-			if (this.#last.get(name) === mine) this.#last.delete(name);
+			if (this.#last.get(name) === ownEnd) this.#last.delete(name);
 		}
 	}
 

@@ -28,12 +28,12 @@ export class LocalFacilitator implements Facilitator {
 
 	async verify(payment: SignedPayment): Promise<Verdict> {
 		const settler = await this.#settler(payment.network);
-		return answered(() => settler.verify(payment));
+		return orUnavailable(() => settler.verify(payment));
 	}
 
 	async settle(payment: SignedPayment, onBroadcast: (transaction: string) => Promise<void>): Promise<Settled> {
 		const settler = await this.#settler(payment.network);
-		return answered(() => settler.settle(payment, onBroadcast));
+		return orUnavailable(() => settler.settle(payment, onBroadcast));
 	}
 
 	#settler({ id, name }: KnownNetwork): Promise<EvmSettler> {
@@ -50,9 +50,9 @@ export class LocalFacilitator implements Facilitator {
 }
 
 /** Runs a call, and turns faults of the node or the library into `FacilitatorUnavailable`: they are no verdict. */
-async function answered<T>(ask: () => Promise<T>): Promise<T> {
+async function orUnavailable<T>(call: () => Promise<T>): Promise<T> {
 	try {
-		return await ask();
+		return await call();
 	} catch (error) {
 		if (error instanceof FacilitatorUnavailable) throw error;
 		const { shortMessage, message } = error as { readonly shortMessage?: string; readonly message?: string };

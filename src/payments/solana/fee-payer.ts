@@ -29,19 +29,19 @@ const MAX_ANSWER_BYTES = 262_144;
  */
 export class FeePayer {
 	#options: FeePayerOptions;
-	#known: string | null;
-	#askAt = 0;
-	#asking: Promise<void> | null = null;
+	#lastFeePayer: string | null;
+	#refreshAtMs = 0;
+	#refreshing: Promise<void> | null = null;
 
 	constructor(options: FeePayerOptions) {
 		this.#options = options;
-		this.#known = options.configured ?? null;
+		this.#lastFeePayer = options.configured ?? null;
 	}
 
 	/** Switches to another facilitator; the last answer is used until the new one has answered. */
 	replace(facilitator: Pick<FeePayerOptions, "url" | "headers">): void {
 		this.#options = { ...this.#options, ...facilitator };
-		this.#askAt = 0;
+		this.#refreshAtMs = 0;
 	}
 
 	/**
@@ -50,30 +50,30 @@ export class FeePayer {
 	 */
 	current(): string | null {
 		const { configured, url, clock } = this.#options;
-		if (configured === undefined && url !== undefined && clock.monotonicMs() >= this.#askAt) void this.ask();
-		return this.#known;
+		if (configured === undefined && url !== undefined && clock.monotonicMs() >= this.#refreshAtMs) void this.refresh();
+		return this.#lastFeePayer;
 	}
 
 	/** Never rejects. */
-	ask(): Promise<void> {
+	refresh(): Promise<void> {
 		const { configured, url, clock, log } = this.#options;
 		if (configured !== undefined || url === undefined) return Promise.resolve();
-		this.#asking ??= this.#ask(url)
+		this.#refreshing ??= this.#fetchFeePayer(url)
 			.then((found) => {
-				this.#known = found;
-				this.#askAt = clock.monotonicMs() + FRESH_MS;
+				this.#lastFeePayer = found;
+				this.#refreshAtMs = clock.monotonicMs() + FRESH_MS;
 			})
 			.catch((error: Error) => {
-				this.#askAt = clock.monotonicMs() + RETRY_MS;
+				this.#refreshAtMs = clock.monotonicMs() + RETRY_MS;
 				log.warn({ cause: error.message }, "the facilitator does not say who pays the fees on Solana; it is asked again");
 			})
 			.finally(() => {
-				this.#asking = null;
+				this.#refreshing = null;
 			});
-		return this.#asking;
+		return this.#refreshing;
 	}
 
-	async #ask(url: string): Promise<string> {
+	async #fetchFeePayer(url: string): Promise<string> {
 		const { headers, timeoutMs, timers, network } = this.#options;
 		const aborter = new AbortController();
 		const cancel = timers.after(timeoutMs, () => aborter.abort());

@@ -37,7 +37,7 @@ const SLOTS_BEFORE = 1_000;
 const NAMES = 1_000;
 const MAX_PAGES = 5;
 /** Most transactions that are read for one payment. */
-const MAX_LOOKED_INTO = 50;
+const MAX_READ_TRANSACTIONS = 50;
 /** A payment cannot expire sooner, since blocks are no faster. */
 const SHORTEST_LIFE_MS = 30_000;
 /** Offset of the decimals in a mint's data. */
@@ -106,9 +106,9 @@ export class SolanaChain implements PaymentChain {
 
 	async term(signed: Signed): Promise<PaymentTerm | null> {
 		const { blockhash } = transferOf(signed);
-		const known = fieldsOf(await this.#rpc.call("isBlockhashValid", [blockhash, { commitment: "confirmed" }]));
-		if (known.value !== true) return null;
-		const minContextSlot = wholeNumber(fieldsOf(known.context).slot);
+		const validity = fieldsOf(await this.#rpc.call("isBlockhashValid", [blockhash, { commitment: "confirmed" }]));
+		if (validity.value !== true) return null;
+		const minContextSlot = wholeNumber(fieldsOf(validity.context).slot);
 		// The payment's block is no newer than the newest one, and neither is the end of its life.
 		const newest = fieldsOf(await this.#rpc.call("getLatestBlockhash", [{ commitment: "confirmed", minContextSlot }]));
 		const earliest = Math.max(0, minContextSlot - SLOTS_BEFORE);
@@ -127,14 +127,14 @@ export class SolanaChain implements PaymentChain {
 		if (wholeNumber(now.blockHeight) <= topUp.validBefore + LATE_BLOCKS) return null;
 		// No later block accepts it. A node that knows all blocks decides whether one has.
 		const transfer = readTransfer(transactionIn(topUp.proof));
-		const last = await this.#find(transfer, topUp.transaction, topUp.fromBlock, "finalized", wholeNumber(now.absoluteSlot));
-		return last.kind === "unused" ? "transaction_expired" : null;
+		const finalUse = await this.#find(transfer, topUp.transaction, topUp.fromBlock, "finalized", wholeNumber(now.absoluteSlot));
+		return finalUse.kind === "unused" ? "transaction_expired" : null;
 	}
 
 	/** The final blocks may still accept it, or have accepted it, as long as they know the block that it names. */
 	async isBehindEnd(signed: Signed): Promise<boolean> {
-		const asked = await this.#rpc.call("isBlockhashValid", [transferOf(signed).blockhash, { commitment: "finalized" }]);
-		return fieldsOf(asked).value === true;
+		const answer = await this.#rpc.call("isBlockhashValid", [transferOf(signed).blockhash, { commitment: "finalized" }]);
+		return fieldsOf(answer).value === true;
 	}
 
 	isFinal({ transaction }: SeenTransfer): Promise<boolean> {
@@ -142,8 +142,8 @@ export class SolanaChain implements PaymentChain {
 	}
 
 	async isWaiting(transaction: string): Promise<boolean> {
-		const asked = fieldsOf(await this.#rpc.call("getSignatureStatuses", [[transaction], { searchTransactionHistory: true }]));
-		return listOf(asked.value)[0] !== null;
+		const answer = fieldsOf(await this.#rpc.call("getSignatureStatuses", [[transaction], { searchTransactionHistory: true }]));
+		return listOf(answer.value)[0] !== null;
 	}
 
 	async balanceOf(payer: string): Promise<number> {
@@ -164,17 +164,17 @@ export class SolanaChain implements PaymentChain {
 
 	async #find(
 		transfer: SolanaTransfer,
-		known: string | null,
+		knownTransaction: string | null,
 		fromSlot: number | null,
 		commitment: Commitment,
 		minContextSlot: number,
 	): Promise<PaymentUse> {
-		const landed = known === null ? null : await this.#landed(known, commitment);
-		if (landed !== null && isOf(landed, transfer)) return this.#endIn(landed, transfer);
+		const landed = knownTransaction === null ? null : await this.#landed(knownTransaction, commitment);
+		if (landed !== null && isSameMessage(landed, transfer)) return this.#endIn(landed, transfer);
 		// A transaction that is still being sent needs no search. For a final verdict nothing is assumed to be known.
-		const onItsWay = known !== null && landed === null && minContextSlot === 0;
-		if (onItsWay && (await this.isWaiting(known))) return { kind: "unused" };
-		let looked = 0;
+		const isBeingSent = knownTransaction !== null && landed === null && minContextSlot === 0;
+		if (isBeingSent && (await this.isWaiting(knownTransaction))) return { kind: "unused" };
+		let readCount = 0;
 		let complete = true;
 		let before: string | undefined;
 		for (let page = 0; page < MAX_PAGES; page++) {
@@ -182,9 +182,9 @@ export class SolanaChain implements PaymentChain {
 			const inTerm = names.filter(({ slot }) => slot >= (fromSlot ?? 0));
 			// A payment's memo is listed with its name: one with a memo of its own is found at once.
 			for (const { transaction } of inTerm.toSorted((one, other) => likeness(other, transfer) - likeness(one, transfer))) {
-				if (looked++ >= MAX_LOOKED_INTO) return { kind: "unseen" };
+				if (readCount++ >= MAX_READ_TRANSACTIONS) return { kind: "unseen" };
 				const found = await this.#landed(transaction, commitment);
-				if (found !== null && isOf(found, transfer)) return this.#endIn(found, transfer);
+				if (found !== null && isSameMessage(found, transfer)) return this.#endIn(found, transfer);
 				// The node lists it without its content: it may be the payment.
 				complete &&= found !== null;
 			}
@@ -258,7 +258,7 @@ function transactionIn(proof: string): string {
 	return (JSON.parse(proof) as { readonly transaction: string }).transaction;
 }
 
-function isOf({ message }: Landed, transfer: SolanaTransfer): boolean {
+function isSameMessage({ message }: Landed, transfer: SolanaTransfer): boolean {
 	return Buffer.compare(message, transfer.message) === 0;
 }
 

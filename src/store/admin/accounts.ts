@@ -51,15 +51,15 @@ export async function createAccountOnce(
 ): Promise<{ readonly account: AccountView; readonly replayed: boolean }> {
 	const insert = checkedAccount(input);
 	return admin.db.transaction().execute(async (tx) => {
-		const found = await tx.selectFrom("accounts").select("name").where("id", "=", input.id).executeTakeFirst();
-		if (found === undefined) await insert(tx, admin.wallMs(), !(await hasAccount(tx)));
+		const existing = await tx.selectFrom("accounts").select("name").where("id", "=", input.id).executeTakeFirst();
+		if (existing === undefined) await insert(tx, admin.wallMs(), !(await hasAccount(tx)));
 		else if (
-			found.name !== checkName(input.name) ||
+			existing.name !== checkName(input.name) ||
 			(await startingCredit(tx, input.id)) !== parseNano(input.startingCreditUsd ?? "0")
 		) {
 			throw new AdminError("REFERENCE_USED", `the account ${input.id} was made before, with another name or credit`);
 		}
-		return { account: await requireView(tx, input.id, admin.wallMs()), replayed: found !== undefined };
+		return { account: await requireView(tx, input.id, admin.wallMs()), replayed: existing !== undefined };
 	});
 }
 

@@ -31,10 +31,10 @@ export async function updateAlerts(admin: AdminStore, looked: CheckedRules): Pro
 	const standing = new Set(looked.standing);
 	return admin.db.transaction().execute(async (tx) => {
 		const rows = await tx.selectFrom("alerts").selectAll().execute();
-		const known = new Set(rows.map(({ name }) => name));
+		const knownNames = new Set(rows.map(({ name }) => name));
 		for (const name of standing) {
-			if (known.has(name) || known.size >= MAX_ALERTS) continue;
-			known.add(name);
+			if (knownNames.has(name) || knownNames.size >= MAX_ALERTS) continue;
+			knownNames.add(name);
 			await tx
 				.insertInto("alerts")
 				.values({ name, owner, raised_at: nowMs, seen_at: nowMs, told: 0 })
@@ -43,16 +43,17 @@ export async function updateAlerts(admin: AdminStore, looked: CheckedRules): Pro
 				.execute();
 		}
 		const mayHave = rows.filter((row) => row.owner === owner || Number(row.seen_at) < nowMs - staleMs);
-		const seen = mayHave.filter(({ name }) => standing.has(name)).map(({ name }) => name);
-		const over = mayHave.filter(({ name }) => !standing.has(name) && rules.includes(ruleOf(name)));
-		if (seen.length > 0) await tx.updateTable("alerts").set({ owner, seen_at: nowMs }).where("name", "in", seen).execute();
-		if (over.length > 0)
+		const stillFiring = mayHave.filter(({ name }) => standing.has(name)).map(({ name }) => name);
+		const endedAlerts = mayHave.filter(({ name }) => !standing.has(name) && rules.includes(ruleOf(name)));
+		if (stillFiring.length > 0)
+			await tx.updateTable("alerts").set({ owner, seen_at: nowMs }).where("name", "in", stillFiring).execute();
+		if (endedAlerts.length > 0)
 			await tx
 				.deleteFrom("alerts")
 				.where(
 					"name",
 					"in",
-					over.map(({ name }) => name),
+					endedAlerts.map(({ name }) => name),
 				)
 				.execute();
 		const mine = await tx.selectFrom("alerts").selectAll().where("owner", "=", owner).execute();
@@ -64,7 +65,7 @@ export async function updateAlerts(admin: AdminStore, looked: CheckedRules): Pro
 			raised: mine.filter(({ told }) => told === 0n).map(since),
 			// Ended alerts are included even where no delivery was recorded: a reader that waits for the end must learn of
 			// it.
-			ended: over.map(since),
+			ended: endedAlerts.map(since),
 			mine: mine.length,
 		};
 	});

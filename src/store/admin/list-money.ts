@@ -58,10 +58,10 @@ export function listMovements(admin: AdminStore, page: Omit<ListMoney, "what">):
 		.transaction()
 		.setAccessMode("read only")
 		.execute(async (tx) => {
-			const found: AccountMovement[] = [];
+			const movementEntries: AccountMovement[] = [];
 			for (const [kind, what] of KINDS)
-				for (const entry of await entriesOf(tx, { ...page, what })) found.push({ ...entry, kind });
-			return found.sort((one, other) => other.place - one.place).slice(0, page.limit);
+				for (const entry of await entriesOf(tx, { ...page, what })) movementEntries.push({ ...entry, kind });
+			return movementEntries.sort((one, other) => other.place - one.place).slice(0, page.limit);
 		});
 }
 

@@ -58,7 +58,7 @@ export async function withdraw(
 	atMs: number,
 ): Promise<Booked> {
 	// This is one step, because on PostgreSQL a node may lease or spend between a read and a write.
-	const taken = await tx
+	const updatedBudget = await tx
 		.updateTable("budgets")
 		.set({ balance: sql`balance - ${amount}` })
 		.where("account_id", "=", accountId)
@@ -67,7 +67,7 @@ export async function withdraw(
 		.where(sql<boolean>`balance - leased >= ${amount}`)
 		.returning("balance")
 		.executeTakeFirst();
-	if (taken === undefined) {
+	if (updatedBudget === undefined) {
 		const { balance, leased } = await balanceOf(tx, accountId, source);
 		if (balance < BigInt(amount)) {
 			throw new AdminError("INVALID", `only ${formatNano(balance, 0)} is there to be taken back; nothing was changed`);
@@ -78,7 +78,7 @@ export async function withdraw(
 			`only ${free} of what is to be taken back is free now; the rest is leased to a running server, for requests that are under way. Nothing was changed; try again when they have ended`,
 		);
 	}
-	const { balance } = taken;
+	const { balance } = updatedBudget;
 	const day = Math.floor(atMs / DAY_MS);
 	const sides = { debit: accountId, credit: ISSUED };
 	return { balance, movementId: await move(tx, { kind: "grant", ...sides, unit: source, amount, day, balance, atMs }) };

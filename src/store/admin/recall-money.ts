@@ -18,13 +18,13 @@ export async function recallMoney(admin: AdminStore, { accountId }: { readonly a
 }
 
 /**
- * Tries a change that takes money back, and recalls leased money (`ask`), for at most `patienceMs`; then rejects with
+ * Tries a change that takes money back, and recalls leased money (`recall`), for at most `patienceMs`; then rejects with
  * `AdminError` (MONEY_LEASED). The store thread itself must not call it, since nodes return money through that
  * thread.
  */
-export async function waitForMoney<T>(attempt: () => Promise<T>, ask: () => Promise<void>, patienceMs: number): Promise<T> {
+export async function waitForMoney<T>(attempt: () => Promise<T>, recall: () => Promise<void>, patienceMs: number): Promise<T> {
 	const deadlineMs = performance.now() + patienceMs;
-	let askedMs = Number.NEGATIVE_INFINITY;
+	let recalledMs = Number.NEGATIVE_INFINITY;
 	for (;;) {
 		try {
 			return await attempt();
@@ -32,9 +32,9 @@ export async function waitForMoney<T>(attempt: () => Promise<T>, ask: () => Prom
 			const leased = error instanceof AdminError && error.code === "MONEY_LEASED";
 			if (!leased || performance.now() >= deadlineMs) throw error;
 		}
-		if (performance.now() - askedMs >= ASK_AGAIN_MS) {
-			askedMs = performance.now();
-			await ask();
+		if (performance.now() - recalledMs >= ASK_AGAIN_MS) {
+			recalledMs = performance.now();
+			await recall();
 		}
 		await Bun.sleep(LEASED_RETRY_MS);
 	}

@@ -56,17 +56,17 @@ const RETURN_ORDER: readonly MoneySource[] = ["usd", "bundled", "diem"];
  * first refund, `replayed`. Throws `AdminError`: NOT_FOUND, INVALID, REFERENCE_USED.
  */
 export async function refund(admin: AdminStore, request: RefundRequest): Promise<Refunded> {
-	const wanted = request.amount === undefined ? null : amountToMove(request.amount, "refund");
-	const ownName = wanted === null ? `refund:${request.requestId}` : `refund-${randomUUID()}`;
+	const requestedAmount = request.amount === undefined ? null : amountToMove(request.amount, "refund");
+	const ownName = requestedAmount === null ? `refund:${request.requestId}` : `refund-${randomUUID()}`;
 	const reference = checkReference(request.reference ?? ownName);
 	return admin.db.transaction().execute(async (tx) => {
 		const post = await requirePost(tx, request);
-		const replay = await findRefund(tx, reference, post, request.requestId, wanted);
+		const replay = await findRefund(tx, reference, post, request.requestId, requestedAmount);
 		if (replay !== null) return replay;
 		await refuseOtherUse(tx, reference, "refunds");
-		const parts = split(await leftOf(tx, post), wanted);
+		const parts = split(await remainingCharge(tx, post), requestedAmount);
 		const atMs = admin.wallMs();
-		const booked: RefundPart[] = [];
+		const refundParts: RefundPart[] = [];
 		// This is the order in which nodes lock budgets.
 		for (const source of [...parts.keys()].sort()) {
 			const amount = nano(Number(parts.get(source)));
@@ -84,10 +84,10 @@ export async function refund(admin: AdminStore, request: RefundRequest): Promise
 					created_at: atMs,
 				})
 				.execute();
-			booked.push({ source, amount, balanceAfter: nano(Number(balance)) });
+			refundParts.push({ source, amount, balanceAfter: nano(Number(balance)) });
 		}
 		await noteChange(tx, { kind: "account", accountId: post.account_id }, atMs);
-		return refunded(post, request.requestId, reference, booked, atMs, false);
+		return refunded(post, request.requestId, reference, refundParts, atMs, false);
 	});
 }
 
@@ -98,8 +98,8 @@ async function requirePost(tx: Transaction<Tables>, { requestId, accountId }: Re
 		.where("request_id", "=", requestId)
 		.executeTakeFirst();
 	if (post === undefined || (accountId !== undefined && post.account_id !== accountId)) {
-		const whose = accountId === undefined ? "" : ` of ${accountId}`;
-		throw new AdminError("NOT_FOUND", `there is no booked request ${requestId}${whose}; what is archived is not given back`);
+		const ofAccount = accountId === undefined ? "" : ` of ${accountId}`;
+		throw new AdminError("NOT_FOUND", `there is no booked request ${requestId}${ofAccount}; what is archived is not given back`);
 	}
 	return post;
 }
@@ -108,38 +108,38 @@ async function requirePost(tx: Transaction<Tables>, { requestId, accountId }: Re
  * Returns the rest of a post's charge by source: without the operator's part (`overrun`), and less all refunds, or
  * those up to a movement.
  */
-async function leftOf(tx: Transaction<Tables>, post: Post, upTo?: bigint): Promise<Map<MoneySource, bigint>> {
-	const left = new Map<MoneySource, bigint>();
+async function remainingCharge(tx: Transaction<Tables>, post: Post, upTo?: bigint): Promise<Map<MoneySource, bigint>> {
+	const remaining = new Map<MoneySource, bigint>();
 	const charges = await tx
 		.selectFrom("movements")
 		.select(["unit", "amount"])
 		.where("post_id", "=", post.id)
 		.where("kind", "=", "charge")
 		.execute();
-	for (const { unit, amount } of charges) left.set(unit, (left.get(unit) ?? 0n) + amount);
+	for (const { unit, amount } of charges) remaining.set(unit, (remaining.get(unit) ?? 0n) + amount);
 	let refunds = tx.selectFrom("refunds").select(["unit", "amount"]).where("post_id", "=", post.id);
 	if (upTo !== undefined) refunds = refunds.where("movement_id", "<=", upTo);
-	for (const { unit, amount } of await refunds.execute()) left.set(unit, (left.get(unit) ?? 0n) - amount);
-	return left;
+	for (const { unit, amount } of await refunds.execute()) remaining.set(unit, (remaining.get(unit) ?? 0n) - amount);
+	return remaining;
 }
 
-function sum(left: ReadonlyMap<MoneySource, bigint>): bigint {
-	return [...left.values()].reduce((total, amount) => total + amount, 0n);
+function sum(remaining: ReadonlyMap<MoneySource, bigint>): bigint {
+	return [...remaining.values()].reduce((total, amount) => total + amount, 0n);
 }
 
-function split(left: ReadonlyMap<MoneySource, bigint>, wanted: Nano | null): Map<MoneySource, bigint> {
-	const all = sum(left);
+function split(remaining: ReadonlyMap<MoneySource, bigint>, requestedAmount: Nano | null): Map<MoneySource, bigint> {
+	const all = sum(remaining);
 	if (all === 0n) throw new AdminError("INVALID", "nothing of this request is left to be given back");
-	let rest = wanted === null ? all : BigInt(wanted);
+	let rest = requestedAmount === null ? all : BigInt(requestedAmount);
 	if (rest > all) throw new AdminError("INVALID", `only ${formatNano(all, 0)} of this request is left to be given back`);
 	const parts = new Map<MoneySource, bigint>();
 	for (const source of RETURN_ORDER) {
-		const available = left.get(source) ?? 0n;
+		const available = remaining.get(source) ?? 0n;
 		const part = rest < available ? rest : available;
 		if (part > 0n) parts.set(source, part);
 		rest -= part;
 	}
-	if (rest > 0n) throw new Error(`a refund knows no way back for ${rest} nano of ${[...left.keys()].join(", ")}`);
+	if (rest > 0n) throw new Error(`a refund knows no way back for ${rest} nano of ${[...remaining.keys()].join(", ")}`);
 	return parts;
 }
 
@@ -148,7 +148,7 @@ async function findRefund(
 	reference: string,
 	post: Post,
 	requestId: string,
-	wanted: Nano | null,
+	requestedAmount: Nano | null,
 ): Promise<Refunded | null> {
 	const rows = await tx
 		.selectFrom("refunds")
@@ -162,7 +162,8 @@ async function findRefund(
 	const last = rows.at(-1);
 	if (first === undefined || last === undefined) return null;
 	const amount = rows.reduce((total, row) => total + row.amount, 0n);
-	const same = wanted === null ? sum(await leftOf(tx, post, last.movement_id)) === 0n : amount === BigInt(wanted);
+	const same =
+		requestedAmount === null ? sum(await remainingCharge(tx, post, last.movement_id)) === 0n : amount === BigInt(requestedAmount);
 	if (first.post_id !== post.id || !same) {
 		throw referenceUsed(reference, `a refund of ${formatNano(amount)} of another request or amount, of ${first.account_id}`);
 	}

@@ -85,9 +85,9 @@ export function enableAccount(admin: AdminStore, accountId: string): Promise<Acc
 	return changeAccount(admin, accountId, { disabled: false });
 }
 
-async function setBundled(tx: Transaction<Tables>, accountId: string, wanted: Nano, atMs: number): Promise<void> {
+async function setBundled(tx: Transaction<Tables>, accountId: string, targetAmount: Nano, atMs: number): Promise<void> {
 	const balance = await lockedBalance(tx, accountId, "bundled");
-	const difference = wanted - Number(balance);
+	const difference = targetAmount - Number(balance);
 	if (difference < 0) await withdraw(tx, accountId, "bundled", nano(-difference), atMs);
 	else if (difference > 0) {
 		const grant = { kind: "grant", from: ISSUED, accountId, source: "bundled", amount: nano(difference), atMs } as const;

@@ -150,23 +150,23 @@ export async function writeStakes(admin: AdminStore, input: WriteStakes): Promis
 			.where("day", "=", BigInt(day))
 			.where("reader", "=", reader)
 			.execute();
-		const counting = await thatCount(tx, day, stakes);
+		const counting = await countingStakes(tx, day, stakes);
 		const rows = counting.map(
 			({ accountId, stake }) => ({ accountId, fromDay: day, stake: nano(stake), source: "chain" }) as const,
 		);
 		await insertStakes(tx, rows, atMs);
 		// Nodes that have the account cached know no diem of this day yet.
-		const told = counting.filter(({ stake }) => stake >= MIN_STAKE_NANO);
+		const noticedStakes = counting.filter(({ stake }) => stake >= MIN_STAKE_NANO);
 		await noteChanges(
 			tx,
-			told.map(({ accountId }) => ({ kind: "account", accountId }) as const),
+			noticedStakes.map(({ accountId }) => ({ kind: "account", accountId }) as const),
 			atMs,
 		);
 	});
 }
 
 /** Uses one statement for all, so that nodes far from their store write a page quickly too. */
-async function thatCount(tx: Transaction<Tables>, day: number, stakes: readonly ReadStake[]): Promise<ReadStake[]> {
+async function countingStakes(tx: Transaction<Tables>, day: number, stakes: readonly ReadStake[]): Promise<ReadStake[]> {
 	if (stakes.length === 0) return [];
 	const rows = await unread(tx, day)
 		.select(["accounts.id", "accounts.wallet"])

@@ -9,8 +9,8 @@ export type SecretName = "console-session" | "usage-cursor" | "wallet-entry" | "
  */
 export async function sharedSecret(admin: AdminStore, input: { readonly name: SecretName }): Promise<string> {
 	const name = `secret:${input.name}`;
-	const made = await admin.db.selectFrom("meta").select("value").where("name", "=", name).executeTakeFirst();
-	if (made !== undefined) return made.value;
+	const existingSecret = await admin.db.selectFrom("meta").select("value").where("name", "=", name).executeTakeFirst();
+	if (existingSecret !== undefined) return existingSecret.value;
 	return admin.db.transaction().execute(async (tx) => {
 		const value = randomBytes(32).toString("hex");
 		await tx

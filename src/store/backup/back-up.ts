@@ -71,8 +71,8 @@ async function waitForBacklog(dataDir: string, patienceMs: number): Promise<numb
 	try {
 		const deadlineMs = performance.now() + patienceMs;
 		let backlog = await readBacklog(admin, dataDir);
-		const wanted = backlog.appliedSeq + backlog.groups;
-		while (backlog.appliedSeq < wanted) {
+		const requiredSeq = backlog.appliedSeq + backlog.groups;
+		while (backlog.appliedSeq < requiredSeq) {
 			if (performance.now() >= deadlineMs) return backlog.records;
 			await Bun.sleep(LOOK_EVERY_MS);
 			backlog = await readBacklog(admin, dataDir);

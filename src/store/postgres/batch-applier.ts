@@ -50,7 +50,7 @@ export class BatchApplier {
 	 */
 	async apply(sql: SQL, groups: readonly ReadGroup[]): Promise<number> {
 		try {
-			return await inTransaction(sql, (tx) => this.#apply(tx, groups, (...batch) => this.#book(...batch)));
+			return await inTransaction(sql, (tx) => this.#apply(tx, groups, (...batch) => this.#applyEntries(...batch)));
 		} catch (error) {
 			if (!isRecordFault(error)) throw error;
 		}
@@ -60,28 +60,28 @@ export class BatchApplier {
 	async #apply(
 		tx: SQL,
 		groups: readonly ReadGroup[],
-		book: (tx: SQL, entries: readonly Entry[], state: BatchState, bookedAt: number) => Promise<Counts>,
+		applyEntries: (tx: SQL, entries: readonly Entry[], state: BatchState, bookedAt: number) => Promise<Counts>,
 	): Promise<number> {
 		const all = groups.flatMap((group) => group.records.map((text) => new Entry(group.seq, text)));
 		let { applied, state, nowMs } = await this.#lock(tx, all);
-		const fresh = groups.filter((group) => group.seq > applied);
-		fresh.forEach((group, index) => {
+		const unappliedGroups = groups.filter((group) => group.seq > applied);
+		unappliedGroups.forEach((group, index) => {
 			if (group.seq !== applied + 1 + index) throw new SequenceError(`group ${group.seq} after ${applied + index}`);
 		});
-		const last = fresh.at(-1);
+		const last = unappliedGroups.at(-1);
 		if (last === undefined) return applied;
 		const entries = all.filter((entry) => entry.seq > applied);
-		const lost = lostAllotments(entries, state.budgets);
-		if (lost.length > 0) {
-			await writeAllotments(tx, lost);
+		const missingAllotments = lostAllotments(entries, state.budgets);
+		if (missingAllotments.length > 0) {
+			await writeAllotments(tx, missingAllotments);
 			({ state, nowMs } = await this.#lock(tx, entries));
 		}
 		this.#lastBookingMs = Math.max(this.#lastBookingMs, nowMs);
-		const counts = await book(tx, entries, state, this.#lastBookingMs);
+		const counts = await applyEntries(tx, entries, state, this.#lastBookingMs);
 		await tx.unsafe(
 			`UPDATE nodes SET applied_seq = $1, groups = groups + $2, posts = posts + $3, rejects = rejects + $4
 				WHERE node_id = $5 AND epoch = $6`,
-			[last.seq, fresh.length, counts.posts, counts.rejects, this.#node.id, this.#node.epoch],
+			[last.seq, unappliedGroups.length, counts.posts, counts.rejects, this.#node.id, this.#node.epoch],
 		);
 		return last.seq;
 	}
@@ -123,7 +123,7 @@ export class BatchApplier {
 	}
 
 	/** Applies all of the entries; throws where one is at fault, and `state` is then not advanced. */
-	async #book(tx: SQL, entries: readonly Entry[], state: BatchState, bookedAt: number): Promise<Counts> {
+	async #applyEntries(tx: SQL, entries: readonly Entry[], state: BatchState, bookedAt: number): Promise<Counts> {
 		const after = copyOf(state);
 		const plan = planBatch(entries, after, bookedAt);
 		await this.#write(tx, plan);
@@ -138,7 +138,7 @@ export class BatchApplier {
 		await tx.unsafe("SAVEPOINT book_range");
 		let fault: unknown;
 		try {
-			const counts = await this.#book(tx, entries, state, bookedAt);
+			const counts = await this.#applyEntries(tx, entries, state, bookedAt);
 			await tx.unsafe("RELEASE book_range");
 			return counts;
 		} catch (error) {

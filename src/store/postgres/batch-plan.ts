@@ -34,7 +34,7 @@ export class Entry {
 
 	/** The parsed record; null where the text is no record. */
 	get record(): JournalRecord | null {
-		if (this.#read === undefined) this.#read = parsed(this.text);
+		if (this.#read === undefined) this.#read = parseRecord(this.text);
 		return this.#read;
 	}
 }
@@ -117,14 +117,14 @@ export function needsOf(entries: readonly Entry[]): BatchNeeds {
  * allotments, which are committed with the first lease, without waiting for its disk.
  */
 export function lostAllotments(entries: readonly Entry[], budgets: BatchState["budgets"]): AllotmentDay[] {
-	const lost = new Map<string, AllotmentDay>();
+	const lostDays = new Map<string, AllotmentDay>();
 	for (const { record, text } of entries) {
 		if (record?.t !== "post" || !Number.isSafeInteger(record.day) || budgets.has(budgetKey(record.accountId, "diem", record.day)))
 			continue;
 		if (text.includes('"source":"diem"'))
-			lost.set(`${record.accountId}/${record.day}`, { accountId: record.accountId, day: record.day });
+			lostDays.set(`${record.accountId}/${record.day}`, { accountId: record.accountId, day: record.day });
 	}
-	return [...lost.values()];
+	return [...lostDays.values()];
 }
 
 /**
@@ -168,7 +168,7 @@ export function planBatch(entries: readonly Entry[], state: BatchState, bookedAt
 		const owed = owedPaidOf(booked.parts, owedPaid);
 		takeOwedCaps(record, owed, state.caps);
 		for (const { source, amount } of fromFree) leaseFree(record, source, amount, state, spent);
-		const parts = owedPaid.flatMap((part) => paid(record, part, state, spent));
+		const parts = owedPaid.flatMap((part) => payPart(record, part, state, spent));
 		const counts = state.numbers.get(record.accountId) ?? { entries: 0, usd: 0, bundled: 0, diem: 0 };
 		state.numbers.set(record.accountId, counts);
 		plan.posts.push({ ...postRow(record, seq, bookedAt), ...entryColumns(counts, parts) });
@@ -220,26 +220,26 @@ type PaidPart = AppliedPart & { readonly balanceAfter: number | null };
  * Decides where a part's money comes from: this node's lease, else free money (the lease may have ended with the
  * node's term, or in a failover), else the operator. No balance goes below zero.
  */
-function paid(post: PostRecord, part: AppliedPart, state: BatchState, spent: SpentRows): PaidPart[] {
+function payPart(post: PostRecord, part: AppliedPart, state: BatchState, spent: SpentRows): PaidPart[] {
 	if (part.source === "overrun") return [{ ...part, balanceAfter: null }];
 	const day = budgetDay(post, part.source);
 	const key = budgetKey(post.accountId, part.source, day);
 	const budget = state.budgets.get(key);
 	if (budget === undefined) throw new RecordFault(`account ${post.accountId} has no ${part.source} budget of day ${day}`);
 	const leased = Math.min(part.amount, budget.lease);
-	const taken = leased + Math.min(part.amount - leased, budget.balance - budget.leased);
-	budget.balance -= taken;
+	const takenNano = leased + Math.min(part.amount - leased, budget.balance - budget.leased);
+	budget.balance -= takenNano;
 	budget.leased -= leased;
 	budget.lease -= leased;
-	if (taken > 0) {
+	if (takenNano > 0) {
 		const before = spent.get(key) ?? { account_id: post.accountId, source: part.source, day, amount: 0, leased: 0 };
-		spent.set(key, { ...before, amount: before.amount + taken, leased: before.leased + leased });
+		spent.set(key, { ...before, amount: before.amount + takenNano, leased: before.leased + leased });
 	}
-	const units = taken === part.amount ? part.units : Number((BigInt(part.units) * BigInt(taken)) / BigInt(part.amount));
-	const borne = { ...part, source: "overrun" as const, amount: nano(part.amount - taken), units: part.units - units };
+	const units = takenNano === part.amount ? part.units : Number((BigInt(part.units) * BigInt(takenNano)) / BigInt(part.amount));
+	const borne = { ...part, source: "overrun" as const, amount: nano(part.amount - takenNano), units: part.units - units };
 	return [
-		...(taken > 0 ? [{ ...part, amount: nano(taken), units, balanceAfter: budget.balance }] : []),
-		...(taken < part.amount ? [{ ...borne, balanceAfter: null }] : []),
+		...(takenNano > 0 ? [{ ...part, amount: nano(takenNano), units, balanceAfter: budget.balance }] : []),
+		...(takenNano < part.amount ? [{ ...borne, balanceAfter: null }] : []),
 	];
 }
 
@@ -293,7 +293,7 @@ function movementRow(post: PostRecord, part: PaidPart, bookedAt: number): Row {
 	};
 }
 
-function parsed(text: string): JournalRecord | null {
+function parseRecord(text: string): JournalRecord | null {
 	try {
 		return JSON.parse(text) as JournalRecord | null;
 	} catch {

@@ -18,9 +18,9 @@ const MARK = '"kept":{';
 export async function shipBodies(sql: SQL, groups: readonly ReadGroup[], dataDir: string): Promise<void> {
 	for (const text of groups.flatMap((group) => group.records)) {
 		if (!text.includes(MARK)) continue;
-		const kept = keptPart(text);
-		const path = kept?.file ? answerFile(dataDir, kept.file) : null;
-		if (kept?.file && path !== null) await shipBody(sql, kept.file, path, kept.bytes);
+		const answerPart = keptPart(text);
+		const path = answerPart?.file ? answerFile(dataDir, answerPart.file) : null;
+		if (answerPart?.file && path !== null) await shipBody(sql, answerPart.file, path, answerPart.bytes);
 	}
 }
 

@@ -41,10 +41,10 @@ export function decideCapped(
 	room: CapRoom,
 	liveNodes: number,
 ): AcquireDecision & { readonly cap: CapAnswer } {
-	const { amount, money, room: here } = request.cap;
+	const { amount, money, room: nodeRoom } = request.cap;
 	const free = freeRoom(room);
 	/** The most that the limits let the request use, with all that is free of them. */
-	const most = { usd: above0(here.usd + free.usd), diem: above0(here.diem + free.diem) };
+	const most = { usd: above0(nodeRoom.usd + free.usd), diem: above0(nodeRoom.diem + free.diem) };
 	const need = above0(amount - Math.min(money.usd, most.usd) - Math.min(money.diem, most.diem));
 	const usable = { usd: above0(most.usd - money.usd), diem: above0(most.diem - money.diem) };
 	const decision = decideAcquire(budgets, { ...request, needNano: nano(need), usable }, liveNodes);
@@ -62,6 +62,6 @@ export function decideCapped(
 		const needed = used > 0 ? above0(used - has) : 0;
 		return needed + surplusOf(left - needed, amount, liveNodes);
 	};
-	const leased = { usd: lease(usd, here.usd, free.usd), diem: lease(diem, here.diem, free.diem) };
+	const leased = { usd: lease(usd, nodeRoom.usd, free.usd), diem: lease(diem, nodeRoom.diem, free.diem) };
 	return { ...decision, cap: { granted: leased, spent, elsewhere, short } };
 }

@@ -86,13 +86,13 @@ export async function growCaps(tx: SQL, node: NodeEpoch, grants: readonly CapGra
  * name end.
  */
 export async function cutCaps(tx: SQL, node: NodeEpoch, returns: readonly ReturnRequest[]): Promise<void> {
-	const asked = returns.filter(({ caps }) => caps !== undefined);
-	if (asked.length === 0) return;
+	const capReturns = returns.filter(({ caps }) => caps !== undefined);
+	if (capReturns.length === 0) return;
 	const accounts = tx.array(
-		asked.map(({ accountId }) => accountId),
+		capReturns.map(({ accountId }) => accountId),
 		"TEXT",
 	);
-	const kept = asked.flatMap(({ caps = [] }) => caps.flatMap((cap: RetainedCap) => unitsOf(cap, cap)));
+	const kept = capReturns.flatMap(({ caps = [] }) => caps.flatMap((cap: RetainedCap) => unitsOf(cap, cap)));
 	await tx.unsafe(CUT, [node.id, node.epoch, accounts, ...partArrays(tx, kept)]);
 }
 

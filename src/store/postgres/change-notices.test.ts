@@ -63,9 +63,9 @@ afterEach(async () => {
 async function watching(ear: ChangeListener, timers: Timers): Promise<void> {
 	const node = await once(books.place, (sql) => startEpoch(sql, { id: "node_a", epoch: 0, appliedSeq: 0 }, 60_000));
 	watch = new StoreMonitor({
-		books: postgresStore(books.dir),
+		sharedStore: postgresStore(books.dir),
 		link: new StoreConnection(() => connect(books.place, { max: 2, name: "watch" }), timers),
-		ear,
+		changeListener: ear,
 		clock: new TermClock(systemClock),
 		timers,
 		times: termTimes(),

@@ -48,13 +48,13 @@ export function callsWith(first: LeaseCall, waiting: readonly Waiting[]): LeaseC
  * round trip
  */
 export function seqForAll(calls: readonly LeaseCall[], groups: readonly ReadGroup[]): number {
-	const askedAt = new Map(calls.map(({ seq, call }) => [call.arguments.accountId, seq]));
+	const callSeqByAccount = new Map(calls.map(({ seq, call }) => [call.arguments.accountId, seq]));
 	const first = calls[0]?.seq ?? 0;
 	let end = calls.at(-1)?.seq ?? 0;
 	for (const { seq, records } of groups) {
 		if (seq <= first) continue;
 		if (seq > end) break;
-		if (records.some((text) => (askedAt.get(accountOf(text) ?? "") ?? seq) < seq)) {
+		if (records.some((text) => (callSeqByAccount.get(accountOf(text) ?? "") ?? seq) < seq)) {
 			end = seq - 1;
 			break;
 		}

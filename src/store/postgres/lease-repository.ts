@@ -50,7 +50,7 @@ export class LeaseRepository {
 	}
 
 	/**
-	 * Runs this node's lease calls, each on another account, in one transaction and in the order of `asks`. Budgets are
+	 * Runs this node's lease calls, each on another account, in one transaction and in the order of `requests`. Budgets are
 	 * locked in the order of their keys, so that two nodes never wait for each other.
 	 *
 	 * `acquire` leases what a request lacks, all or none, with a surplus where the account has plenty, and writes the
@@ -63,9 +63,9 @@ export class LeaseRepository {
 	 *
 	 * Throws `FencedError`.
 	 */
-	execute(sql: SQL, asks: readonly LeaseRequest[], liveNodes: number): Promise<AcquireResult[]> {
-		const acquires = asks.flatMap((ask) => (ask.name === "acquire" ? [ask.arguments] : []));
-		const returns = asks.flatMap((ask) => (ask.name === "giveBack" ? [ask.arguments] : []));
+	execute(sql: SQL, requests: readonly LeaseRequest[], liveNodes: number): Promise<AcquireResult[]> {
+		const acquires = requests.flatMap((request) => (request.name === "acquire" ? [request.arguments] : []));
+		const returns = requests.flatMap((request) => (request.name === "giveBack" ? [request.arguments] : []));
 		const idsOf = (some: readonly { readonly accountId: string }[]): string[] => some.map(({ accountId }) => accountId);
 		return inTransaction(
 			sql,
@@ -80,7 +80,7 @@ export class LeaseRepository {
 				];
 				const [budgets, leases, rooms] = await Promise.all([
 					readBudgets(tx, places, LOCKED_BUDGETS),
-					this.#leases(tx, idsOf(asks.map((ask) => ask.arguments))),
+					this.#leases(tx, idsOf(requests.map((request) => request.arguments))),
 					lockCaps(
 						tx,
 						this.#node,
@@ -116,9 +116,11 @@ export class LeaseRepository {
 				});
 				await Promise.all([this.#change(tx, changes), growCaps(tx, this.#node, capGrants), cutCaps(tx, this.#node, returns)]);
 				const returned = await this.#returned(tx, known);
-				return asks.map((ask) => {
+				return requests.map((request) => {
 					const of =
-						ask.name === "acquire" ? acquired[acquires.indexOf(ask.arguments)] : returned[returns.indexOf(ask.arguments)];
+						request.name === "acquire"
+							? acquired[acquires.indexOf(request.arguments)]
+							: returned[returns.indexOf(request.arguments)];
 					if (of === undefined) throw new Error("a question has no answer");
 					return of;
 				});

@@ -89,8 +89,8 @@ export function decideAcquire(budgets: readonly BudgetState[], request: AcquireR
  * is: the store lost the rest in a failover, and posts beyond it are paid from free money.
  */
 export function decideGiveBack(leases: readonly RetainedLeases[], kept: readonly RetainedLeases[]): RetainedLeases[] {
-	const keptOf = new Map(kept.map((part) => [`${part.source}/${part.day}`, part.amount]));
+	const keptByBudget = new Map(kept.map((part) => [`${part.source}/${part.day}`, part.amount]));
 	return leases
-		.map((lease) => ({ ...lease, amount: lease.amount - (keptOf.get(`${lease.source}/${lease.day}`) ?? 0) }))
+		.map((lease) => ({ ...lease, amount: lease.amount - (keptByBudget.get(`${lease.source}/${lease.day}`) ?? 0) }))
 		.filter((back) => back.amount > 0);
 }

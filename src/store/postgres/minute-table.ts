@@ -27,10 +27,10 @@ interface GrantRow {
 export async function exchangeMinutes(sql: SQL, { takes, sums }: MinuteExchange): Promise<MinuteAnswer> {
 	// An empty exchange still queries the store, since the caller checks that it is reachable.
 	if (takes.length + sums.length === 0) await sql.unsafe("SELECT 1");
-	const asked = takes.map(askOf);
-	const told = sums.map((sum) => ({ ...keyOf(sum), started_at: sum.startedAtMs, tokens: sum.tokens }));
+	const asked = takes.map(takeRow);
+	const sumRows = sums.map((sum) => ({ ...keyOf(sum), started_at: sum.startedAtMs, tokens: sum.tokens }));
 	const [added, , granted] = await Promise.all([
-		told.length === 0 ? [] : sql.unsafe(ADD_TOKENS, [told]),
+		sumRows.length === 0 ? [] : sql.unsafe(ADD_TOKENS, [sumRows]),
 		asked.length === 0 ? [] : sql.unsafe(MAKE_ROWS, [asked]),
 		asked.length === 0 ? [] : sql.unsafe(TAKE, [asked]),
 	]);
@@ -60,7 +60,7 @@ interface Key {
 
 const keyOf = ({ accountId, subject }: { accountId: string; subject: string }): Key => ({ account_id: accountId, subject });
 
-function askOf(take: MinuteTake) {
+function takeRow(take: MinuteTake) {
 	return { ...keyOf(take), most: take.limit, wanted: take.wanted, spent: take.spent };
 }
 

@@ -52,7 +52,7 @@ async function open(options: Options, clock: TermClock, send: (message: FromThre
 	const linked = (to: ConnectOptions) => new StoreConnection(() => connect(url, to), systemTimers);
 	const link = linked({ max: CONNECTIONS, name: "turnpike", statementTimeoutMs: STATEMENT_MS });
 	const watchLink = linked({ max: CONNECTIONS, name: "turnpike watch", statementTimeoutMs: WATCH_STATEMENT_MS });
-	const ear = new PostgresChangeListener(url);
+	const changeListener = new PostgresChangeListener(url);
 	const admin = openAdmin(url);
 	const minutes = new PostgresMinutes(url, systemTimers);
 	try {
@@ -62,10 +62,10 @@ async function open(options: Options, clock: TermClock, send: (message: FromThre
 		const nodeId = nodeIdIn(options.dataDir, storeId);
 		return await PostgresThread.open(
 			{
-				books: postgresStore(options.dataDir),
+				sharedStore: postgresStore(options.dataDir),
 				link,
 				watchLink,
-				ear,
+				changeListener,
 				clock,
 				timers: systemTimers,
 				times: term,
@@ -80,7 +80,7 @@ async function open(options: Options, clock: TermClock, send: (message: FromThre
 			send,
 		);
 	} catch (error) {
-		await Promise.allSettled([link.close(), watchLink.close(), ear.close(), admin.close(), minutes.close()]);
+		await Promise.allSettled([link.close(), watchLink.close(), changeListener.close(), admin.close(), minutes.close()]);
 		throw error;
 	}
 }

@@ -34,12 +34,12 @@ const CALL_SILENCE_MS = 10_000;
 
 /** The dependencies and settings of the thread. */
 export interface PostgresThreadDeps<On> {
-	readonly books: SharedStore<On>;
+	readonly sharedStore: SharedStore<On>;
 	/** Connection for the journal's batches and the calls of the event loop. */
 	readonly link: SharedConnection<On>;
 	/** Connection for background work: heartbeats and the feed of changes. */
 	readonly watchLink: SharedConnection<On>;
-	readonly ear: ChangeListener;
+	readonly changeListener: ChangeListener;
 	readonly clock: TermClock;
 	readonly timers: Timers;
 	readonly times: TermTimes;
@@ -90,13 +90,13 @@ export class PostgresThread<On> {
 		this.#journal = new JournalBatches(opened.reader);
 		this.#appliedSeq = opened.boot.appliedSeq;
 		this.#shippedSeq = opened.boot.appliedSeq;
-		this.#applier = deps.books.applier(opened.boot);
-		this.#leases = deps.books.leases(opened.boot);
-		this.#rpc = deps.books.rpc(opened.boot);
+		this.#applier = deps.sharedStore.applier(opened.boot);
+		this.#leases = deps.sharedStore.leases(opened.boot);
+		this.#rpc = deps.sharedStore.rpc(opened.boot);
 		this.#watch = new StoreMonitor({
-			books: deps.books,
+			sharedStore: deps.sharedStore,
 			link: deps.watchLink,
-			ear: deps.ear,
+			changeListener: deps.changeListener,
 			clock: deps.clock,
 			timers: deps.timers,
 			times: deps.times,
@@ -153,7 +153,7 @@ export class PostgresThread<On> {
 		this.#working = true;
 		try {
 			for (let message = this.#queue.shift(); message !== undefined && !this.#closed; message = this.#queue.shift()) {
-				if (message.type === "call") await this.#answer(isLeaseCall(message) ? this.#together(message) : [message]);
+				if (message.type === "call") await this.#answer(isLeaseCall(message) ? this.#joinableCalls(message) : [message]);
 				else if (message.type === "renew") await this.#renew(message.seq);
 				else {
 					await (message.type === "apply" ? this.#applyTo(message.seq) : this.#catchUp(this.#shippedSeq));
@@ -170,7 +170,7 @@ export class PostgresThread<On> {
 	 * Returns the waiting calls that one round trip can answer, including `first`; the last one's sequence applies to
 	 * all.
 	 */
-	#together(first: LeaseCall): LeaseCall[] {
+	#joinableCalls(first: LeaseCall): LeaseCall[] {
 		let calls = callsWith(first, this.#queue);
 		const last = calls.at(-1) ?? first;
 		if (last.seq > this.#appliedSeq) {
@@ -188,8 +188,8 @@ export class PostgresThread<On> {
 			this.#journal.putBack(this.#batch.filter((group) => group.seq > seq));
 			this.#batch = this.#batch.filter((group) => group.seq <= seq);
 		}
-		const taken = new Set<unknown>(calls);
-		this.#queue = this.#queue.filter((message) => !taken.has(message));
+		const joinedCalls = new Set<unknown>(calls);
+		this.#queue = this.#queue.filter((message) => !joinedCalls.has(message));
 		return calls;
 	}
 
@@ -205,7 +205,7 @@ export class PostgresThread<On> {
 				const applied = await (closing ? this.#catchUp(seq) : this.#applyTo(seq));
 				if (this.#appliedSeq !== before || !applied) this.#report();
 				if (!applied) throw new StoreSilentError(this.#failing ?? "the store cannot be written");
-				const answers = await this.#deps.link.run(CALL_SILENCE_MS, (on) => this.#ask(on, calls));
+				const answers = await this.#deps.link.run(CALL_SILENCE_MS, (on) => this.#runCalls(on, calls));
 				for (const [index, { id }] of calls.entries()) this.#send({ type: "answer", id, answer: answers[index] });
 				return;
 			} catch (error) {
@@ -234,7 +234,7 @@ export class PostgresThread<On> {
 		if (call.name === "close") void this.#shut();
 	}
 
-	async #ask(on: On, calls: readonly CallInTurn[]): Promise<readonly unknown[]> {
+	async #runCalls(on: On, calls: readonly CallInTurn[]): Promise<readonly unknown[]> {
 		const asks = calls.flatMap(({ call }) => (isLeaseRequest(call) ? [call] : []));
 		if (asks.length > 0) return this.#lease(on, asks);
 		const answers: unknown[] = [];
@@ -245,9 +245,9 @@ export class PostgresThread<On> {
 	async #call(on: On, call: Exclude<StoreCall, LeaseRequest>): Promise<unknown> {
 		switch (call.name) {
 			case "loadKey":
-				return this.#deps.books.readKey(on, call.arguments.hash, call.arguments.day);
+				return this.#deps.sharedStore.readKey(on, call.arguments.hash, call.arguments.day);
 			case "loadAccount":
-				return this.#deps.books.readAccount(on, call.arguments.accountId);
+				return this.#deps.sharedStore.readAccount(on, call.arguments.accountId);
 			case "budgets":
 				return this.#leases.budgets(on, call.arguments.accountId, call.arguments.day);
 			case "idempotency":
@@ -263,7 +263,7 @@ export class PostgresThread<On> {
 			case "settled":
 				return null;
 			case "close":
-				await this.#deps.books.endEpoch(on, this.#boot);
+				await this.#deps.sharedStore.endEpoch(on, this.#boot);
 				await this.#shut();
 				return null;
 		}
@@ -295,7 +295,7 @@ export class PostgresThread<On> {
 		if (recalled.length > 0)
 			await this.#watch.recall(
 				on,
-				recalled.map((ask) => ask.arguments.accountId),
+				recalled.map((leaseRequest) => leaseRequest.arguments.accountId),
 			);
 		// A lease of a term that ended meanwhile is void.
 		if (this.#fenced && asks.some(({ name }) => name === "acquire")) throw new FencedError();
@@ -344,9 +344,9 @@ export class PostgresThread<On> {
 
 	/** Ships up to exactly `seq`, including what a failover lost of earlier shipments. */
 	async #catchUp(seq: number): Promise<boolean> {
-		const stored = await this.#storedSeq();
-		if (stored === null) return false;
-		if (stored < this.#appliedSeq) this.#readFrom(stored);
+		const storedSeq = await this.#storedSeq();
+		if (storedSeq === null) return false;
+		if (storedSeq < this.#appliedSeq) this.#readFrom(storedSeq);
 		return this.#applyTo(seq);
 	}
 
@@ -354,16 +354,16 @@ export class PostgresThread<On> {
 	 * Ships lost groups again from the retained segments, where a failover left the store with less than it confirmed.
 	 */
 	async #rewind(): Promise<boolean> {
-		const stored = await this.#storedSeq();
-		if (stored === null) return false;
-		this.#readFrom(stored);
+		const storedSeq = await this.#storedSeq();
+		if (storedSeq === null) return false;
+		this.#readFrom(storedSeq);
 		return true;
 	}
 
 	/** Returns how far the store has the journal of this boot; null where it is unreachable. */
 	async #storedSeq(): Promise<number | null> {
 		try {
-			return await this.#run((on) => this.#deps.books.isKnownEpoch(on, this.#boot));
+			return await this.#run((on) => this.#deps.sharedStore.isKnownEpoch(on, this.#boot));
 		} catch (error) {
 			if (!isStoreTrouble(error)) throw error;
 			this.#failing = sentError(error).message;
@@ -410,14 +410,16 @@ export class PostgresThread<On> {
 	}
 
 	async #begin(): Promise<void> {
-		const { books, clock, times, dataDir } = this.#deps;
-		const latest = await this.#run((on) => books.latestEpoch(on, this.#boot.id));
+		const { sharedStore, clock, times, dataDir } = this.#deps;
+		const latest = await this.#run((on) => sharedStore.latestEpoch(on, this.#boot.id));
 		if (latest.epoch > this.#boot.epoch) throw new SupersededError(dataDir);
 		const sentAt = clock.instant();
-		this.#boot = await this.#run((on) => books.startEpoch(on, { ...this.#boot, appliedSeq: this.#appliedSeq }, times.termMs));
-		this.#applier = books.applier(this.#boot);
-		this.#leases = books.leases(this.#boot);
-		this.#rpc = books.rpc(this.#boot);
+		this.#boot = await this.#run((on) =>
+			sharedStore.startEpoch(on, { ...this.#boot, appliedSeq: this.#appliedSeq }, times.termMs),
+		);
+		this.#applier = sharedStore.applier(this.#boot);
+		this.#leases = sharedStore.leases(this.#boot);
+		this.#rpc = sharedStore.rpc(this.#boot);
 		this.#fenced = false;
 		this.#send({ type: "beat", sentAt, epoch: this.#boot.epoch });
 		this.#watch.resume();
@@ -461,15 +463,15 @@ interface Opened {
 	readonly beatAt: Instant;
 }
 
-async function open<On>({ books, link, clock, times, nodeId, journal }: PostgresThreadDeps<On>): Promise<Opened> {
-	const dead = await link.run(SILENCE_MS, (on) => books.latestEpoch(on, nodeId));
+async function open<On>({ sharedStore, link, clock, times, nodeId, journal }: PostgresThreadDeps<On>): Promise<Opened> {
+	const dead = await link.run(SILENCE_MS, (on) => sharedStore.latestEpoch(on, nodeId));
 	const reader = journal(dead.appliedSeq + 1);
 	try {
-		const applier = books.applier(dead);
+		const applier = sharedStore.applier(dead);
 		for (const groups of batchesOf(reader.readRest())) await link.run(SILENCE_MS, (on) => applier.apply(on, groups));
 		const appliedSeq = reader.nextSeq - 1;
 		const beatAt = clock.instant();
-		const boot = await link.run(SILENCE_MS, (on) => books.startEpoch(on, { ...dead, appliedSeq }, times.termMs));
+		const boot = await link.run(SILENCE_MS, (on) => sharedStore.startEpoch(on, { ...dead, appliedSeq }, times.termMs));
 		return { boot, reader, replayedGroups: appliedSeq - dead.appliedSeq, beatAt };
 	} catch (error) {
 		reader.close();

@@ -45,8 +45,8 @@ export class RpcRepository {
 	 * See `StorePort.idempotency`. May be run again after an error: an existing claim is found again. Throws
 	 * `FencedError`.
 	 */
-	idempotency(sql: SQL, trip: IdempotencyBatch): Promise<StoredClaim[]> {
-		return inTransaction(sql, (tx) => this.#trip(tx, trip), BEGIN);
+	idempotency(sql: SQL, batch: IdempotencyBatch): Promise<StoredClaim[]> {
+		return inTransaction(sql, (tx) => this.#runBatch(tx, batch), BEGIN);
 	}
 
 	async credits(sql: SQL, { accountIds, fromBucket }: CreditQuery): Promise<CreditBucket[]> {
@@ -61,7 +61,7 @@ export class RpcRepository {
 		}));
 	}
 
-	async #trip(tx: SQL, { claims, releases, drops, nowMs, maxKeys }: IdempotencyBatch): Promise<StoredClaim[]> {
+	async #runBatch(tx: SQL, { claims, releases, drops, nowMs, maxKeys }: IdempotencyBatch): Promise<StoredClaim[]> {
 		const { id, epoch } = this.#node;
 		const asked = claims.map(({ accountId, key, fingerprint, claim }) => ({ account_id: accountId, key, fingerprint, claim }));
 		const [alive, , , , looked] = await Promise.all([
@@ -75,11 +75,11 @@ export class RpcRepository {
 		]);
 		if (alive.length === 0) throw new FencedError();
 		const rows = new Map([...looked].map((row: LockedRows) => [row.claim, row]));
-		const found = claims.map(({ claim }) => judged(rows.get(claim), maxKeys));
+		const found = claims.map(({ claim }) => judgeClaim(rows.get(claim), maxKeys));
 		// Another request's answer was applied between the claim's look-up and its insertion: no claim is needed.
-		const needless = claims.filter(({ claim }, at) => rows.get(claim)?.holder === claim && !isToRun(found[at]));
-		if (needless.length > 0) {
-			await tx.unsafe(RELEASE, [needless.map(({ accountId, key, claim }) => ({ account_id: accountId, key, claim }))]);
+		const needlessClaims = claims.filter(({ claim }, at) => rows.get(claim)?.holder === claim && !isToRun(found[at]));
+		if (needlessClaims.length > 0) {
+			await tx.unsafe(RELEASE, [needlessClaims.map(({ accountId, key, claim }) => ({ account_id: accountId, key, claim }))]);
 		}
 		return Promise.all(
 			found.map(async (stored) => {
@@ -94,7 +94,7 @@ function isToRun(stored: StoredClaim | undefined): boolean {
 	return stored?.kind === "fresh" || stored?.kind === "unknown";
 }
 
-function judged(row: LockedRows | undefined, maxKeys: number): StoredClaim {
+function judgeClaim(row: LockedRows | undefined, maxKeys: number): StoredClaim {
 	if (row === undefined) throw new Error("a claim was not looked at");
 	if (row.fingerprint !== null) {
 		if (row.fingerprint !== row.asked) return { kind: "reused" };

@@ -44,13 +44,13 @@ export type LeaseRequest =
 	| { readonly name: "giveBack"; readonly arguments: ReturnRequest };
 
 export interface SharedLeases<On> {
-	/** Runs all of them in one transaction, each on another account; the answers are in the order of `asks`. */
-	execute(on: On, asks: readonly LeaseRequest[], liveNodes: number): Promise<AcquireResult[]>;
+	/** Runs all of them in one transaction, each on another account; the answers are in the order of `requests`. */
+	execute(on: On, requests: readonly LeaseRequest[], liveNodes: number): Promise<AcquireResult[]>;
 	budgets(on: On, accountId: string, day: number): Promise<readonly BudgetState[]>;
 }
 
 export interface SharedRpc<On> {
-	idempotency(on: On, trip: IdempotencyBatch): Promise<readonly StoredClaim[]>;
+	idempotency(on: On, batch: IdempotencyBatch): Promise<readonly StoredClaim[]>;
 	credits(on: On, question: CreditQuery): Promise<readonly CreditBucket[]>;
 }
 

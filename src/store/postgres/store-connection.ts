@@ -27,14 +27,14 @@ export class StoreConnection<On extends Closable> implements SharedConnection<On
 	 */
 	async run<T>(silenceMs: number, work: (on: On) => Promise<T>): Promise<T> {
 		const { promise: silence, reject } = Promise.withResolvers<never>();
-		const answered = this.#timers.after(silenceMs, () => reject(new StoreSilentError("the store does not answer")));
+		const cancelTimeout = this.#timers.after(silenceMs, () => reject(new StoreSilentError("the store does not answer")));
 		try {
 			return await Promise.race([work(this.#on), silence]);
 		} catch (error) {
 			if (wantsNewConnection(error)) this.#reconnect();
 			throw error;
 		} finally {
-			answered();
+			cancelTimeout();
 		}
 	}
 
@@ -43,8 +43,8 @@ export class StoreConnection<On extends Closable> implements SharedConnection<On
 	}
 
 	#reconnect(): void {
-		const old = this.#on;
+		const abandonedConnection = this.#on;
 		this.#on = this.#connect();
-		old.close({ timeout: 0 }).catch(() => {});
+		abandonedConnection.close({ timeout: 0 }).catch(() => {});
 	}
 }

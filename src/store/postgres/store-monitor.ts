@@ -9,9 +9,9 @@ import type { ChangeListener, Recall, SharedConnection, SharedStore } from "./sh
 import type { Instant, TermClock, TermTimes } from "./term-times.ts";
 
 export interface StoreMonitorDeps<On> {
-	readonly books: SharedStore<On>;
+	readonly sharedStore: SharedStore<On>;
 	readonly link: SharedConnection<On>;
-	readonly ear: ChangeListener;
+	readonly changeListener: ChangeListener;
 	readonly clock: TermClock;
 	readonly timers: Timers;
 	readonly times: TermTimes;
@@ -66,9 +66,9 @@ export class StoreMonitor<On> {
 
 	/** Resolves when changes are received from now on. Throws errors of the store. */
 	async start(): Promise<void> {
-		const { books, link, ear, timers } = this.#deps;
-		this.#feed = await link.run(SILENCE_MS, (on) => books.changes(on));
-		await ear.listen(
+		const { sharedStore, link, changeListener, timers } = this.#deps;
+		this.#feed = await link.run(SILENCE_MS, (on) => sharedStore.changes(on));
+		await changeListener.listen(
 			() => void this.poll(),
 			(recall) => this.#recalled(recall),
 		);
@@ -85,7 +85,7 @@ export class StoreMonitor<On> {
 		this.#stopped = true;
 		this.#endPolls();
 		this.#cancelBeat();
-		await Promise.allSettled([this.#deps.link.close(), this.#deps.ear.close()]);
+		await Promise.allSettled([this.#deps.link.close(), this.#deps.changeListener.close()]);
 	}
 
 	/** Reads and sends the changes up to the call. Never rejects: the next poll continues. */
@@ -100,11 +100,11 @@ export class StoreMonitor<On> {
 	/** Requests from the other nodes what they do not use of these accounts. */
 	async recall(on: On, accountIds: readonly string[]): Promise<void> {
 		const now = this.#deps.clock.monotonicMs();
-		const due = accountIds.filter(
+		const dueAccounts = accountIds.filter(
 			(accountId) => now - (this.#recalledAt.get(accountId) ?? Number.NEGATIVE_INFINITY) >= RECALL_EVERY_MS,
 		);
-		if (due.length === 0) return;
-		for (const accountId of due) {
+		if (dueAccounts.length === 0) return;
+		for (const accountId of dueAccounts) {
 			this.#recalledAt.delete(accountId);
 			this.#recalledAt.set(accountId, now);
 		}
@@ -112,7 +112,7 @@ export class StoreMonitor<On> {
 			if (this.#recalledAt.size <= MAX_RECALLS_KEPT) break;
 			this.#recalledAt.delete(old);
 		}
-		await this.#deps.books.recallLeases(on, this.#deps.node().id, due);
+		await this.#deps.sharedStore.recallLeases(on, this.#deps.node().id, dueAccounts);
 	}
 
 	#recalled({ nodeId, accountId }: Recall): void {
@@ -136,17 +136,17 @@ export class StoreMonitor<On> {
 	}
 
 	async #beat(): Promise<void> {
-		const { books, link, clock, times, node, shippedSeq, behind } = this.#deps;
+		const { sharedStore, link, clock, times, node, shippedSeq, behind } = this.#deps;
 		const sentAt = clock.instant();
 		try {
 			const shipped = shippedSeq();
-			const { live, appliedSeq } = await link.run(SILENCE_MS, (on) => books.heartbeat(on, node(), times.termMs));
+			const { live, appliedSeq } = await link.run(SILENCE_MS, (on) => sharedStore.heartbeat(on, node(), times.termMs));
 			this.#liveNodes = live;
 			if (appliedSeq < shipped) behind();
 			this.#steadySince ??= sentAt;
 			this.#deps.beat(sentAt);
 			if (clock.since(this.#steadySince) >= times.reapAfterMs)
-				await link.run(SILENCE_MS, (on) => books.reap(on, times.reapAfterMs));
+				await link.run(SILENCE_MS, (on) => sharedStore.reap(on, times.reapAfterMs));
 			this.#beatAfter(times.beatEveryMs);
 		} catch (error) {
 			if (this.#stopped) return;

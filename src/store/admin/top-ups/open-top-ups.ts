@@ -100,8 +100,8 @@ async function take(
 	{ settler, termMs }: Taker,
 	atMs: number,
 ): Promise<{ topUp: TopUp; mine: boolean }> {
-	const held = found.state === "settling" && found.settlerUntilMs > atMs && found.settler !== settler;
-	if (!isOpen(found) || held) return { topUp: found, mine: false };
+	const isHeldElsewhere = found.state === "settling" && found.settlerUntilMs > atMs && found.settler !== settler;
+	if (!isOpen(found) || isHeldElsewhere) return { topUp: found, mine: false };
 	await tx
 		.updateTable("top_ups")
 		.set({ state: "settling", settler, settler_until: atMs + termMs, look_at: atMs + termMs })

@@ -78,12 +78,12 @@ interface Row {
 }
 
 function entryOf(row: Row, secret: string): WalletEntryRow {
-	const out = row.type === "CHARGE" || row.type === "DEBIT";
+	const isOutgoing = row.type === "CHARGE" || row.type === "DEBIT";
 	const createdAtMs = Number(row.created_at);
 	return {
 		id: entryId(secret, row.place, createdAtMs),
 		type: row.type,
-		amount: out ? -Number(row.amount) : Number(row.amount),
+		amount: isOutgoing ? -Number(row.amount) : Number(row.amount),
 		balanceAfter: nano(Number(row.balance_after)),
 		createdAtMs,
 		requestId: row.request_id,
@@ -145,11 +145,11 @@ async function deepPage(
 	const oldest = Math.max(1, newest - limit);
 	const { mark, number } = markBelow(oldest);
 	const skipped = oldest - 1 - number;
-	const wanted = newest - oldest + 1;
+	const entryCount = newest - oldest + 1;
 	const { rows } = await detailed(
 		tx,
-		sql`SELECT place, type, post FROM (${entriesFrom(accountId, mark, skipped + wanted)}) AS spots
-			ORDER BY place LIMIT ${sql.lit(wanted)} OFFSET ${sql.lit(skipped)}`,
+		sql`SELECT place, type, post FROM (${entriesFrom(accountId, mark, skipped + entryCount)}) AS spots
+			ORDER BY place LIMIT ${sql.lit(entryCount)} OFFSET ${sql.lit(skipped)}`,
 	);
 	return rows;
 }

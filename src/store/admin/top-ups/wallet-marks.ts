@@ -31,7 +31,7 @@ interface Marks {
 }
 
 /** Marks of each open store, by account, in the order of their last use. */
-const known = new WeakMap<AdminStore, Map<string, Marks>>();
+const marksByStore = new WeakMap<AdminStore, Map<string, Marks>>();
 
 /** An account's entries, and the mark after which the entry with a given number is, with the number of that mark. */
 export interface EntryNumbers {
@@ -59,8 +59,8 @@ export async function numberedEntries(admin: AdminStore, tx: StoreDb, accountId:
 }
 
 async function marksOf(admin: AdminStore, tx: StoreDb, accountId: string): Promise<Marks> {
-	const accounts = known.get(admin) ?? new Map<string, Marks>();
-	known.set(admin, accounts);
+	const accounts = marksByStore.get(admin) ?? new Map<string, Marks>();
+	marksByStore.set(admin, accounts);
 	const start = await tx.selectFrom("statement_starts").select("usd").where("account_id", "=", accountId).executeTakeFirst();
 	const archived = BigInt(start?.usd ?? 0n);
 	const found = accounts.get(accountId);
