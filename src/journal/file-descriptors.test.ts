@@ -19,10 +19,10 @@ const taken = [];
 try {
 	for (;;) taken.push(openSync("/dev/null", "r"));
 } catch {}
-while (journal.room() === null) await post();
-console.log(journal.room().message);
+while (journal.workRefusal() === null) await post();
+console.log(journal.workRefusal().message);
 for (const file of taken) closeSync(file);
-await until(() => journal.room() === null, "room");
+await until(() => journal.workRefusal() === null, "room");
 for (let more = 0; more < 1_000; more++) await post();
 await journal.close();
 console.log("posts", posts);
