@@ -1,6 +1,7 @@
 /**
- * The books under random histories: whatever is held, posted, voided, credited, limited and answered in whatever
- * order, nothing is spent twice and nothing is lost. A failing run prints its seed; FC_SEED and FC_RUNS replay it.
+ * Property test of the books under random histories: in whatever order requests are held, posted, voided, credited,
+ * limited and answered, nothing is spent twice and nothing is lost. A failing run prints its seed; FC_SEED and
+ * FC_RUNS replay it.
  */
 
 import { expect, test } from "bun:test";
@@ -66,12 +67,12 @@ const step = fc.oneof(
 );
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
-/** Plays a history on a node and keeps what the node itself does not tell. */
+/** Plays a history on a node, and records what the node itself does not report. */
 class Player {
 	readonly node: TestNode;
 	readonly open: Hold[] = [];
 	readonly waiting = new Set<Promise<void>>();
-	/** What was thrown and is no refusal. */
+	/** Errors that are no refusal. */
 	readonly faults: unknown[] = [];
 	/** The highest limits that were ever in force, by key: nothing may be spent past them on one day. */
 	readonly highest = new Map<string, { usd: number; diem: number }>();
@@ -132,7 +133,7 @@ class Player {
 		}
 	}
 
-	/** Ends all that is under way: every wish answered, every hold posted or voided, every post applied. */
+	/** Ends all running work: every claim answered, every hold posted or voided, every post applied. */
 	async finish(): Promise<void> {
 		const { store } = this.node;
 		store.auto = true;
@@ -253,7 +254,7 @@ test("the books balance and nothing stays open, whatever happens in whatever ord
 				await player.finish();
 				checkBooks(player);
 
-				// Nothing that this node does not know of stays leased: after a notice all of it is free again.
+				// No lease stays that this node does not know: after a notice all of it is free again.
 				for (const accountId of ACCOUNTS) player.node.store.notify({ kind: "account", accountId });
 				await turns(20);
 				const { store } = player.node;

@@ -70,7 +70,7 @@ export class CallerCache {
 	}
 
 	/**
-	 * Makes the next `find` of a name read the store, since a change notice may be under way. Returns false where this
+	 * Makes the next `find` of a name read the store, since a change notice may be on its way. Returns false where this
 	 * is unnecessary: only this node changes the store, or the name was invalidated a moment ago.
 	 */
 	invalidate(hash: string): boolean {

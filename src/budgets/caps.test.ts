@@ -3,7 +3,7 @@ import { nano } from "../ledger/nano.ts";
 import type { ApiKey } from "../store/port.ts";
 import { priced, refused, testNode, turns } from "./testing/test-node.ts";
 
-/** Limits as decimal text of so many nano-USD. */
+/** Returns limits as decimal text of this many nano-USD. */
 function limits(usd: number | null, diem: number | null): ApiKey["limits"] {
 	const text = (value: number | null) => (value === null ? null : `0.${`${value}`.padStart(9, "0")}`);
 	return { usd: text(usd), diem: text(diem), vcu: null };
@@ -84,7 +84,7 @@ describe.each([false, true])("where the store is shared (%p),", (shared) => {
 			const node = await nodeWith({ usd: 1_000 }, { limits: limits(100, null) });
 			const first = await node.budgets.hold(node.caller, node.context(), nano(10));
 			const second = await node.budgets.hold(node.caller, node.context(), nano(80));
-			// Of a shared limit this node has leased what its holds need: the store gives the rest.
+			// This node has leased what its holds need of a shared limit: the store grants the rest.
 			expect(first.post(priced(50))).toMatchObject(
 				shared ? { usd: 10, owed: 40, overrun: 0 } : { usd: 20, owed: 30, overrun: 0 },
 			);
@@ -220,7 +220,7 @@ describe.each([false, true])("where the store is shared (%p),", (shared) => {
 			node.store.notifyKey("k");
 			await node.budgets.caller("k");
 			expect(early.post(priced(90))).toMatchObject({ diem: 90, usd: 0 });
-			// On a shared store the days of windows stay what they are: what is left is for the store to tell.
+			// On a shared store the days of windows do not change: only the store knows the rest.
 			expect(late.post(priced(60))).toMatchObject({ diem: 10, usd: 40, ...(shared ? { owed: 10 } : { overrun: 10 }) });
 		});
 	});

@@ -6,7 +6,7 @@ import { IdempotencyBatcher } from "./idempotency-batcher.ts";
 import { ManualTimers } from "./testing/manual-timers.ts";
 import { turns } from "./testing/test-node.ts";
 
-/** A store whose trips end when the test says so. */
+/** A store whose calls end when the test decides. */
 class Store {
 	shared = true;
 	readonly trips: IdempotencyBatch[] = [];
@@ -76,7 +76,7 @@ test("claims of a failed trip may stand in the store: they are released, again a
 	await store.end(new StoreUnavailableError("away"));
 	const again = desk.claim(claim("a"));
 	await turns();
-	// What is released goes before what is claimed, in the same trip.
+	// Releases go before claims, in the same call.
 	expect([keys(store.trips[2]?.releases), keys(store.trips[2]?.claims)]).toEqual([["old", "a"], ["a"]]);
 	await store.end();
 	expect(await again).toEqual({ kind: "fresh" });

@@ -14,7 +14,10 @@ const START = Date.parse("2026-03-10T12:00:00Z");
 const caller = (id: string) => ({ account: { id } }) as Caller;
 const asks = (worstCredits: number, limitCredits = 1_000_000) => ({ worstCredits, limitCredits, subject: "crypto-rpc/x" });
 
-/** A store that several nodes post to. A call is answered when it is let go, with what was posted when it was made. */
+/**
+ * A store that several nodes post to. A call is answered when the test releases it, with the posts at the time of the
+ * call.
+ */
 class Posts {
 	readonly shared = true;
 	readonly sums = new Map<string, number>();

@@ -43,7 +43,7 @@ test("what another node used counts on a node where the account is active, witho
 	const other = await there.caller(hash);
 	await use(here, caller, 10, 1_000);
 	await use(there, other, 500, 1_000);
-	// The account is known here: what follows comes by the exchange alone.
+	// The account is cached here: later changes come only by the exchange.
 	await until(() => {
 		try {
 			const take = here.credits.take(caller, asks(491, 1_000));

@@ -27,7 +27,7 @@ afterEach(async () => {
 	await books.remove();
 });
 
-/** The real store, with a count of its calls by name, and a way to fail them. */
+/** The real store with a count of its calls by name, and a switch to fail them. */
 class Watched implements Pick<StorePort, "admin"> {
 	readonly written: (readonly Entry[])[] = [];
 	failing = false;

@@ -1,4 +1,4 @@
-/** Random histories of keys on a real store against a model that knows each rule in one line. */
+/** Random histories of keys on a real store, compared with a model that states each rule in one line. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import fc from "fast-check";
 import { StoreFolder } from "../store/testing/store-folder.ts";
@@ -12,7 +12,7 @@ const MAX_KEYS = 3;
 
 interface Known {
 	readonly fingerprint: string;
-	/** null: nobody knows. */
+	/** null: the outcome is unknown. */
 	readonly body: string | null;
 	readonly expiresAt: number;
 }

@@ -5,7 +5,7 @@ import { CachedAccount } from "./cached-account.ts";
 import { IdleLeases } from "./idle-leases.ts";
 import { testNode, turns } from "./testing/test-node.ts";
 
-/** An account that leased 100, and a watcher that only ticks by hand. */
+/** Returns an account that leased 100, and a service whose ticks the test triggers. */
 async function leased() {
 	const { store, clock } = testNode();
 	const account = new CachedAccount(

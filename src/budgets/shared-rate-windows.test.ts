@@ -15,7 +15,7 @@ let cluster: PostgresCluster;
 let url: string;
 const closing: (() => void)[] = [];
 
-/** The way of one node to the store: can be counted, held up, and cut. */
+/** One node's access to the store, which the test can count, delay and cut. */
 class Way implements SharedMinutes {
 	readonly #desk: PostgresMinutes;
 	exchanges = 0;
@@ -71,7 +71,7 @@ afterEach(() => {
 	for (const close of closing.splice(0)) close();
 });
 
-/** True where the request was let through; any fault but a 429 fails the test. */
+/** Returns true where the request was admitted; any error but a 429 fails the test. */
 async function passes({ rates }: Node, limit: RateLimit, tokens = 0, subject = "m"): Promise<boolean> {
 	try {
 		await rates.take("acc", subject, limit, tokens);
@@ -88,7 +88,7 @@ async function passed(nodes: readonly Node[], each: number, limit: RateLimit): P
 	return (await Promise.all(asked)).filter(Boolean).length;
 }
 
-/** Lets the windows of the store be so much older. */
+/** Makes the windows of the store this much older. */
 const age = (ms: number) => once(url, (sql) => sql.unsafe("UPDATE minute_windows SET started_at = started_at - $1", [ms]));
 
 test("a limit of N requests lets exactly N through over all nodes, up to 200", async () => {
@@ -136,7 +136,7 @@ test("a window begins with its first request on any node and ends for all of the
 	expect(late.resetInSeconds).toBeLessThanOrEqual(20);
 	await age(20_000);
 	clock.advance(20_000);
-	// For the second node the minute is over; the store begins another, and the first node finds it.
+	// The second node sees the end of the minute; the store begins another window, and the first node finds it.
 	expect((await second.rates.take("acc", "m", limit, 0)).remainingRequests).toBe(2);
 	clock.advance(40_000);
 	expect((await first.rates.take("acc", "m", limit, 0)).remainingRequests).toBe(1);
@@ -174,12 +174,12 @@ test("tokens that one node counts are known to the others soon", async () => {
 	const taken = await first.rates.take("acc", "m", limit, 400);
 	expect(await passes(second, limit, 100)).toBe(true);
 	first.rates.settle("acc", "m", 400, 950, taken);
-	// Each request of the second node hears the sum; it is refused as soon as it is told of 1,000.
+	// Each request of the second node reads the sum; it is refused once the sum is 1,000.
 	await until(async () => !(await passes(second, limit)));
 	const error = await refused(() => second.rates.take("acc", "m", limit, 1));
 	expect(error.message).toContain("1000 tokens per minute");
 	expect(error.options.limit?.kind).toBe("TPM");
-	// What the second node itself counted is told at its own time.
+	// The second node's own count is reported at its own time.
 	await until(async () => (await tokensInStore()) === 1_050);
 });
 
@@ -190,7 +190,7 @@ test("an estimate that was too high is given back to all nodes", async () => {
 	await until(async () => !(await passes(second, limit)));
 	first.rates.settle("acc", "m", 1_000, 10, taken);
 	await until(async () => (await tokensInStore()) === 10);
-	// The second node asked for no tokens since: its next request hears the sum and passes.
+	// The second node has not read tokens since: its next request reads the sum and passes.
 	await until(() => passes(second, limit, 1));
 });
 
@@ -204,7 +204,7 @@ test("without the store each node counts alone, at once, and tells it afterwards
 	expect(alone).not.toBeInstanceOf(Promise);
 	expect((alone as RateState).remainingRequests).toBe(9);
 	for (const { way } of nodes) way.cut = false;
-	// What it took alone counts over all nodes once it is back.
+	// Requests that it admitted alone count over all nodes once it is back.
 	const taken = () => once(url, (sql) => sql.unsafe("SELECT taken FROM minute_windows WHERE subject = 'm'"));
 	await until(async () => Number((await taken())[0].taken) >= 10);
 	expect(await passes(nodes[1], limit)).toBe(false);
@@ -231,7 +231,7 @@ test("a crash of the database forgets a minute's counts and nothing else", async
 	expect(await passed([one], 2, limit)).toBe(2);
 	await cluster.crash();
 	await cluster.start();
-	// This node knows what it took itself.
+	// This node knows its own requests.
 	await until(async () => !(await passes(one, limit)));
 	expect(await passed([one], 3, limit)).toBe(0);
 });

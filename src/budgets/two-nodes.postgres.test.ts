@@ -49,7 +49,7 @@ const step = fc.record({
 	node: fc.nat(1),
 	amount: fc.integer({ min: 1, max: 300 }),
 	percent: fc.integer({ min: 0, max: 300 }),
-	/** Posts the oldest hold of these that are open, then; or holds on. */
+	/** True to post the oldest open hold at that time, false to keep it. */
 	post: fc.boolean(),
 	credit: fc.constantFrom(0, 0, 0, 100),
 });
@@ -98,7 +98,7 @@ test("the operator bears only what is not free when the price is booked", async 
 	expect((await audit(admin.db)).findings).toEqual([]);
 });
 
-/** A key with a limit, of an account that is rich. */
+/** Creates a key with a limit, on an account with plenty of money. */
 async function limitedKey(limitNano: number, limitPeriod: "EPOCH" | "MONTH" | "LIFETIME", bundled = 0): Promise<LimitedKey> {
 	const account = await createAccount(admin, { name: "a", startingCreditUsd: formatNano(100_000) });
 	if (bundled > 0) await setAccount(admin, account.id, { bundledUsd: formatNano(bundled) });
@@ -186,7 +186,7 @@ test.each([
 	expect([await holdOn(1, hash, 41, late), first?.amount]).toEqual([null, nano(60)]);
 	const next = await holdOn(1, hash, 90, early);
 	expect(next?.amount).toBe(nano(90));
-	// What was admitted before midnight is of its own window, whenever it ends.
+	// A request that was admitted before midnight belongs to its own window, whenever it ends.
 	post(first, 60);
 	await settled();
 	expect([await holdOn(0, hash, 11, early), (await holdOn(0, hash, 10, early))?.amount]).toEqual([null, nano(10)]);
@@ -227,7 +227,7 @@ test("other keys of the account are served while one waits for what another node
 	await holdOn(1, hash, 1);
 	const order: string[] = [];
 	const refused = holdOn(1, limited.hash, 50).then((hold) => order.push(hold === null ? "refused" : "held"));
-	// More than the other key has free here: it needs the store, too.
+	// This is more than the other key has free here, so it needs the store too.
 	const served = holdOn(1, hash, 60_000).then((hold) => order.push(hold === null ? "none" : "served"));
 	await Promise.all([refused, served]);
 	expect(order).toEqual(["served", "refused"]);
@@ -247,7 +247,7 @@ async function holdOn(node: number, hash: string, amount: number, atMs = systemC
 	}
 }
 
-/** A hold that is there for the taking, if not at once: for 100 ms after a refusal nobody asks the store again. */
+/** Takes a hold that is available, if not at once: for 100 ms after a refusal the store is not called again. */
 async function heldOn(node: number, hash: string, amount: number, atMs?: number): Promise<Hold> {
 	let hold: Hold | null = null;
 	await until(async () => {

@@ -4,7 +4,7 @@ import { testNode } from "./testing/test-node.ts";
 
 const IDENTITY = "eip155:8453:0x00000000000000000000000000000000000000a1";
 
-/** What a top-up at another node does to the store, its notice not heard yet. */
+/** Applies a top-up at another node whose notice has not arrived yet. */
 function topUpElsewhere({ store }: ReturnType<typeof testNode>, usd: number): void {
 	const account = store.accounts.get("w") ?? store.addAccount("w");
 	store.credit("w", "usd", usd);

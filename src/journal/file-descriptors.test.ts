@@ -1,10 +1,10 @@
-/** A process without a file descriptor left: callers' connections may take all of them. */
+/** A process without a free file descriptor: connections of callers may take all of them. */
 import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** Fills segments while no file can be opened, until new work is turned away; then goes on with files. */
+/** Fills segments while no file can be opened, until new work is refused; then continues with files. */
 const FILLER = `
 import { closeSync, openSync, readdirSync } from "node:fs";
 import { openJournal } from ${JSON.stringify(join(import.meta.dir, "index.ts"))};

@@ -22,7 +22,7 @@ function newFolder(): string {
 	return folder;
 }
 
-/** Writes one record a group; resolves with the segment files. */
+/** Writes one record per group; resolves with the segment files. */
 async function write(dir: string, count: number, options: { nextSeq?: number; epoch?: number; durability?: "power" } = {}) {
 	const start = { nodeId: NODE, epoch: options.epoch ?? 1, nextSeq: options.nextSeq ?? 1 };
 	const durability = options.durability ?? "process";
@@ -50,7 +50,7 @@ function read(dir: string, nextSeq = 1, boot?: string): Reading {
 	}
 }
 
-/** Byte offsets of the groups of a segment, the end of the last one behind them. */
+/** Returns the byte offsets of the groups of a segment, and the end of the last one. */
 function groupOffsets(file: string): number[] {
 	const bytes = readFileSync(file);
 	const offsets = [SEGMENT_HEADER_BYTES];
@@ -92,7 +92,7 @@ describe("a torn end", () => {
 		await write(dir, 3);
 		const [, , lastAt = 0, end = 0] = groupOffsets(segment(dir, 1));
 		const torn = readFileSync(segment(dir, 1));
-		// What a reused file holds behind the tear: whole groups of an earlier boot and sequence.
+		// A reused file has complete groups of an earlier boot and sequence behind the tear.
 		const old = newFolder();
 		await write(old, 3, { epoch: 0 });
 		const stale = readFileSync(segment(old, 1));

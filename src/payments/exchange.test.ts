@@ -9,7 +9,7 @@ const NETWORK = "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp";
 const PAYER = "2nsTvzEaa2gxYbTzcUAAJ2r5jk6YEnsKwd9d84mAt5qU";
 const KINDS = { kinds: [{ x402Version: 2, scheme: "exact", network: NETWORK, extra: { feePayer: PAYER } }] };
 
-/** A server that sends everything on to itself, where it would answer. */
+/** A server that redirects everything to itself, where it would answer. */
 let server: ReturnType<typeof Bun.serve>;
 let reached: string[];
 

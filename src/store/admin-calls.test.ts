@@ -1,4 +1,4 @@
-/** Operations through `StorePort.admin`: their place in the order of calls, what they tell, and how they fail. */
+/** Operations through `StorePort.admin`: their place in the order of calls, their notices, and their failures. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { requestId, SAMPLE_DAY, SAMPLE_PRICE, samplePost } from "../journal/testing/sample-records.ts";
 import { nano } from "../ledger/index.ts";
@@ -18,7 +18,7 @@ beforeEach(async () => {
 	books = new StoreFolder();
 	accountId = await books.account();
 	const journal = { segmentBytes: 256 * 1024, minFreeDiskBytes: 0 };
-	// No poll comes to help: what is heard was told by the call itself.
+	// No poll runs, so a notice can only come from the call itself.
 	opened = await openStore({ dataDir: books.dir, journal, changesEveryMs: 3_600_000, applyEveryMs: 3_600_000 });
 });
 

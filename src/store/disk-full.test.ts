@@ -10,7 +10,7 @@ import { openStore } from "./index.ts";
 
 const MEBIBYTE = 1 << 20;
 
-/** Mounts a small file system of our own; null where this machine does not let us. */
+/** Mounts a small file system; null where this machine does not allow it. */
 function mountSmallDisk(): string | null {
 	if (process.platform !== "linux" || process.getuid?.() !== 0) return null;
 	const dir = mkdtempSync(join(tmpdir(), "turnpike-small-disk-"));

@@ -162,7 +162,7 @@ describe("a start", () => {
 			await writer.append(samplePost(requestId(boot), accountId));
 			await store.close();
 		}
-		// What is kept, the segment written last, the spares.
+		// Retained segments, the segment written last, the spares.
 		expect(readdirSync(join(books.dir, "journal")).length).toBeLessThanOrEqual(4 + 1 + 8);
 		expect((await books.audit()).findings).toEqual([]);
 	});

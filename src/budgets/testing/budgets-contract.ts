@@ -24,7 +24,7 @@ const DAY_MS = 86_400_000;
 /** Two days ahead: stakes count from the day after they were set. */
 const START = (Math.floor(Date.now() / DAY_MS) + 2) * DAY_MS + 1_000;
 
-/** Waits until something holds; fails after 5 s. */
+/** Waits until a condition holds; fails after 5 s. */
 async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
 	const end = performance.now() + 5_000;
 	while (!(await holds())) {
@@ -33,7 +33,7 @@ async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
 	}
 }
 
-/** Defines the tests. `newDatabase` gives a PostgreSQL database, or undefined for SQLite in the folder. */
+/** Defines the tests. `newDatabase` returns a PostgreSQL database, or undefined for SQLite in the folder. */
 export function testBooks(newDatabase: () => Promise<string | undefined>): void {
 	let dir: string;
 	let admin: AdminStore;
@@ -63,7 +63,7 @@ export function testBooks(newDatabase: () => Promise<string | undefined>): void 
 		rmSync(dir, { recursive: true, force: true });
 	});
 
-	/** The real journal; the posts that it took are kept for comparison. */
+	/** Wraps the real journal, and keeps its posts for comparison. */
 	function remembering(journal: Journal): Journal {
 		const append = (record: JournalRecord): Promise<void> => {
 			const durable = journal.append(record);
@@ -108,7 +108,7 @@ export function testBooks(newDatabase: () => Promise<string | undefined>): void 
 		}
 	}
 
-	/** What the posts of an account were booked as: USD of its own, and all of it, the operator's part too. */
+	/** Returns how the posts of an account were applied: USD of its own, and everything including the operator's part. */
 	async function booked(accountId: string): Promise<{ usd: number; all: number; overrun: number }> {
 		const rows = await admin.db
 			.selectFrom("movements")
@@ -177,7 +177,7 @@ export function testBooks(newDatabase: () => Promise<string | undefined>): void 
 		const keyHash = keys[0]?.hash ?? "";
 		const hold = await holdOf(keyHash, 100);
 		const other = await holdOf(keyHash, 200);
-		// The notice makes the node give back what the holds do not need.
+		// The notice makes the node return what the holds do not need.
 		await credit(admin, { accountId, amount: "0.0000005" });
 		await until(async () => {
 			const rows = await admin.db.selectFrom("budgets").select("leased").where("account_id", "=", accountId).execute();
@@ -201,7 +201,8 @@ export function testBooks(newDatabase: () => Promise<string | undefined>): void 
 			return Number(rows[0]?.leased) === 100;
 		});
 		if (hold !== null) post(hold, 450);
-		// The key is read again before its next request: what was paid, and nothing of what was borne, counts against its cap.
+		// The key is read again before its next request: what was paid counts against its cap, but nothing that the
+		// operator bore.
 		expect(await holdOf(keyHash, 1)).toBeNull();
 		await opened.store.settled();
 		expect(await booked(accountId)).toEqual({ usd: 300, overrun: 150, all: 450 });

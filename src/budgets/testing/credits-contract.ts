@@ -1,4 +1,4 @@
-/** What the credits of a day promise, on SQLite and on PostgreSQL alike. */
+/** The guarantees for the credits of a day, on SQLite and on PostgreSQL. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { listSends } from "../../store/queries/sends.ts";
 import type { StoreFolder } from "../../store/testing/store-folder.ts";
@@ -17,7 +17,7 @@ export const asks = (worstCredits: number, limitCredits: number) => ({
 	subject: "crypto-rpc/ethereum-mainnet",
 });
 
-/** A request that uses `credits`: taken, posted and settled in one turn. */
+/** Makes a request that uses `credits`: taken, posted and settled in one turn. */
 export async function use(node: RpcNode, caller: Caller, credits: number, limit: number): Promise<void> {
 	const take: CreditTake = await node.credits.take(caller, asks(credits, limit));
 	const hold = await node.hold(caller, credits);
@@ -26,7 +26,7 @@ export async function use(node: RpcNode, caller: Caller, credits: number, limit:
 	await posted;
 }
 
-/** Defines the tests; each gets books of its own. */
+/** Defines the tests; each gets its own books. */
 export function testCredits(newBooks: () => StoreFolder | Promise<StoreFolder>): void {
 	let books: StoreFolder;
 	const nodes: RpcNode[] = [];
@@ -99,7 +99,7 @@ export function testCredits(newBooks: () => StoreFolder | Promise<StoreFolder>):
 				"X-RateLimit-Remaining": "5",
 				"X-RateLimit-Reset": `${reset}`,
 			});
-			// The first bucket frees 10 credits, which is not enough: the second one leaves two hours later.
+			// The first bucket frees 10 credits, which is not enough: the second one expires two hours later.
 			expect(error.options.retryAfterSeconds).toBe(Math.ceil((bucketEnd + DAY_MS + 2 * HOUR_MS - node.clock.wallMs()) / 1000));
 		});
 

@@ -1,4 +1,4 @@
-/** What idempotency keys promise, on SQLite and on PostgreSQL alike. */
+/** The guarantees of idempotency keys, on SQLite and on PostgreSQL. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ const HOUR_MS = 3_600_000;
 const A = fingerprintOf("a");
 const B = fingerprintOf("b");
 
-/** Defines the tests; each gets books of its own. */
+/** Defines the tests; each gets its own books. */
 export function testIdempotency(newBooks: () => StoreFolder | Promise<StoreFolder>): void {
 	let books: StoreFolder;
 	const nodes: RpcNode[] = [];
@@ -189,7 +189,7 @@ export function testIdempotency(newBooks: () => StoreFolder | Promise<StoreFolde
 			const again = await node.idempotency.claim(await node.caller(hash), "killed", A);
 			expect(again).toMatchObject({ kind: "unknown", note: "hashes" });
 			await ticketOf(again).foresee("the same hashes");
-			// What the first try may have done is no better known where the second one fails.
+			// The outcome of the first attempt is no better known where the second one fails.
 			ticketOf(again).release();
 			const third = await node.idempotency.claim(await node.caller(hash), "killed", A);
 			expect(third).toMatchObject({ kind: "unknown", note: "the same hashes" });
@@ -229,7 +229,7 @@ export function testIdempotency(newBooks: () => StoreFolder | Promise<StoreFolde
 			expect((await node.idempotency.claim(caller, "a", A)).kind).toBe("replay");
 			expect((await node.idempotency.claim(caller, "c", A)).kind).toBe("unknown");
 			expect((await node.idempotency.claim(await node.caller(other.hash), "d", A)).kind).toBe("fresh");
-			// An hour more at most: keys are counted by the hour in which they expire.
+			// At most an hour more: keys are counted by the hour in which they expire.
 			node.clock.advance(25 * HOUR_MS);
 			expect((await node.idempotency.claim(caller, "d", A)).kind).toBe("fresh");
 		});

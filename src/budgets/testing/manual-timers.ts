@@ -1,7 +1,7 @@
 import type { Timers } from "../../telemetry/clock.ts";
 import { turns } from "./test-node.ts";
 
-/** Timers that fire when they are told to. */
+/** Timers that the test fires. */
 export class ManualTimers implements Timers {
 	#actions: (() => void)[] = [];
 

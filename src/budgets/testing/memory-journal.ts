@@ -21,7 +21,7 @@ export class MemoryJournal implements Journal {
 		return Promise.resolve();
 	}
 
-	/** Writes what this turn gathered so far, as a call of the store does. */
+	/** Writes what this turn has gathered so far, as a call of the store does. */
 	flush(): void {
 		this.#open = false;
 	}

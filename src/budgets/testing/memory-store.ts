@@ -1,7 +1,7 @@
 /**
- * A store in memory for the tests of this room. It keeps the promises of its port: each
- * call sees exactly the posts up to the sequence written when it was made. It checks what the real one enforces
- * by constraints (no balance and no lease below zero) and lets a test decide when each call is answered.
+ * An in-memory store for the tests of this module. It keeps the guarantees of its port: each call sees exactly the
+ * posts up to the sequence written when it was made. It checks what the real one enforces by constraints (no balance
+ * and no lease below zero), and lets a test decide when each call is answered.
  */
 import type { MoneySource, PostRecord } from "../../journal/records.ts";
 import { type Nano, nano } from "../../ledger/nano.ts";
@@ -51,21 +51,24 @@ export class MemoryStore implements StorePort {
 	readonly accounts = new Map<string, Account>();
 	readonly keys = new Map<string, ApiKey>();
 	readonly stakes = new Map<string, number>();
-	/** account/source/day -> budget */
+	/** Budgets by account/source/day. */
 	readonly #budgets = new Map<string, Map<string, Budget>>();
 	readonly #spendings: Spending[] = [];
-	/** account/day of the diem allotments written so far. */
+	/** Diem allotments written so far, by account/day. */
 	readonly #allotted = new Set<string>();
 	readonly #listeners = new Set<(change: StoreChange) => void>();
 	readonly #pending: PendingCall[] = [];
-	/** Names of all calls made. */
+	/** Names of all calls. */
 	readonly calls: string[] = [];
-	/** What came in, by `account/source`; to prove the books. */
+	/** Incoming money by `account/source`, to prove the books. */
 	readonly credited = new Map<string, number>();
 	overrun = 0;
 	/** False: calls wait for `step`. */
 	auto = true;
-	/** Grants no more than what was asked for, and nothing where that is not there, as where several nodes share a budget. */
+	/**
+	 * True to grant only what was requested, and nothing where it is not fully available, as where several nodes share
+	 * a budget.
+	 */
 	thrifty = false;
 	failing = false;
 
@@ -125,14 +128,14 @@ export class MemoryStore implements StorePort {
 		return key;
 	}
 
-	/** Adds money as a command line does, behind the node's back; tell it by `notify`. */
+	/** Adds money as a command line does, behind the node's back; `notify` reports it. */
 	credit(accountId: string, source: MoneySource, amount: number, day = 0): void {
 		this.#budget(accountId, source, day).balance += amount;
 		const name = `${accountId}/${source}`;
 		this.credited.set(name, (this.credited.get(name) ?? 0) + amount);
 	}
 
-	/** Takes free money, as a debit on the command line does: what is left to take where less is free. */
+	/** Takes free money like a debit on the command line. Returns the amount that was not free. */
 	debitFree(accountId: string, source: MoneySource, amount: number): number {
 		const budget = this.#budget(accountId, source, 0);
 		const taken = Math.min(amount, budget.balance - budget.leased);
@@ -142,7 +145,7 @@ export class MemoryStore implements StorePort {
 		return taken;
 	}
 
-	/** Books a post of another node. */
+	/** Applies a post of another node. */
 	spendElsewhere(spending: Spending): void {
 		this.#spendings.push(spending);
 	}
@@ -156,7 +159,7 @@ export class MemoryStore implements StorePort {
 		this.notify({ kind: "key", keyId: key?.id ?? "gone", accountId: key?.accountId ?? "gone", hash });
 	}
 
-	/** Answers the oldest waiting call; false where none waits. */
+	/** Answers the oldest waiting call; returns false where none waits. */
 	step(outcome: "answer" | "fail" = "answer"): boolean {
 		const call = this.#pending.shift();
 		if (call === undefined) return false;
@@ -238,7 +241,7 @@ export class MemoryStore implements StorePort {
 		});
 	}
 
-	/** Both or neither, as where nodes share a budget and a limit. */
+	/** Grants both or neither, as where nodes share a budget and a limit. */
 	#acquireCapped(request: AcquireRequest & { readonly cap: CapRequest }): AcquireResult {
 		const { accountId, day, cap } = request;
 		const key = [...this.keys.values()].find(({ id }) => id === cap.keyId);
@@ -286,7 +289,7 @@ export class MemoryStore implements StorePort {
 		return this.settled();
 	}
 
-	/** What was booked from which source, in order. */
+	/** Posted amounts by source, in order. */
 	get spendings(): readonly Spending[] {
 		return this.#spendings;
 	}

@@ -1,4 +1,4 @@
-/** What a kill -9 may not break of kept answers and sends, on any store. */
+/** Stored answers and sends survive a kill -9, on any store. */
 import { afterEach, expect, test } from "bun:test";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ const ROUNDS = 6;
 const WRITER = join(import.meta.dir, "rpc-crash-writer.ts");
 const DURABILITIES = ["process", "power", "store"] as const;
 
-/** Runs the writer until it has told `lines` lines, and kills it; returns what it told whole. */
+/** Runs the writer until it has printed `lines` lines, and kills it; returns its complete lines. */
 async function runAndKill(books: StoreFolder, hash: string, round: number, lines: number): Promise<string[]> {
 	const durability = DURABILITIES[round % DURABILITIES.length] ?? "process";
 	const args = [books.dir, hash, String((round + 1) * 1_000_000), durability, books.postgres ?? ""];
@@ -25,7 +25,7 @@ async function runAndKill(books: StoreFolder, hash: string, round: number, lines
 	return output.split("\n").slice(1, -1);
 }
 
-/** Defines the test, on the books that it is given. */
+/** Defines the test on the given books. */
 export function testRpcCrashes(newBooks: () => StoreFolder | Promise<StoreFolder>): void {
 	let folder: StoreFolder | null = null;
 

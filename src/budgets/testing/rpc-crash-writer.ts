@@ -1,6 +1,6 @@
 /**
- * A process to be killed: answers requests with idempotency keys and sends as fast as it can, and tells on its standard
- * output what is durable: `key N` (the answer of request N went out), `unknown N`, `send N`.
+ * A process to be killed: it answers requests with idempotency keys and sends as fast as it can, and prints what is
+ * durable: `key N` (the answer of request N went out), `unknown N`, `send N`.
  */
 import { writeSync } from "node:fs";
 import type { Durability } from "../../journal/records.ts";

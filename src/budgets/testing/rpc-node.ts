@@ -63,7 +63,7 @@ export class RpcNode {
 		this.sends = new JournalSendAudit(journal, clock);
 	}
 
-	/** On the books of the folder; `dataDir` where several nodes share a database. */
+	/** Opens a node on the books of the folder; set `dataDir` where several nodes share a database. */
 	static async open(
 		books: Pick<StoreFolder, "dir" | "postgres">,
 		options: RpcNodeOptions & { readonly dataDir?: string } = {},
@@ -88,7 +88,7 @@ export class RpcNode {
 		return caller;
 	}
 
-	/** A hold of a request that may use `credits`. */
+	/** Takes a hold for a request that may use `credits`. */
 	hold(caller: Caller, credits = 1_000, requestId = newRequestId()): Promise<Hold> {
 		const context = { requestId, route: "crypto-rpc", model: null, admittedAtMs: this.clock.wallMs() };
 		return Promise.resolve(this.budgets.hold(caller, context, (credits * 625) as never));
@@ -109,7 +109,7 @@ export class RpcNode {
 		await hold.post({ lines, usage: null, status: 200, upstream: "node", kept })?.durable;
 	}
 
-	/** Claims, and is to run. */
+	/** Claims a key, and expects that the request may run. */
 	async fresh(caller: Caller, key: string, fingerprint: string): Promise<IdempotencyTicket> {
 		return ticketOf(await this.idempotency.claim(caller, key, fingerprint));
 	}
@@ -132,7 +132,7 @@ export function newRequestId(): string {
 	return randomUUID().replaceAll("-", "");
 }
 
-/** A fingerprint, different for each text. */
+/** Returns a fingerprint, different for each text. */
 export function fingerprintOf(text: string): string {
 	return createHash("sha256").update(text).digest("hex");
 }
@@ -141,7 +141,7 @@ export function answerOf(text: string): StoredAnswer {
 	return { status: 200, body: Buffer.from(text), note: JSON.stringify({ of: text.slice(0, 20) }) };
 }
 
-/** An account with money and a key; returns the key's hash. */
+/** Creates an account with money and a key; returns the key's hash. */
 export async function newKey(
 	books: StoreFolder,
 	accountId?: string,
@@ -152,7 +152,7 @@ export async function newKey(
 	return { hash, accountId: account, keyId: key.id };
 }
 
-/** The body of the answer to a numbered request: small, each few one that needs a file. */
+/** Returns the body of the answer to a numbered request: mostly small, some large enough for a file. */
 export function bodyOf(number: number): Uint8Array {
 	const bytes = number % 11 === 5 ? 300_000 + number : number % 50;
 	return new Uint8Array(bytes).map((_, at) => (at + number) % 256);

@@ -8,13 +8,13 @@ import type { HoldContext, PostInput } from "../port.ts";
 import { MemoryJournal } from "./memory-journal.ts";
 import { MemoryStore } from "./memory-store.ts";
 
-/** A node's budgets over a store in memory, on a clock that stands still. */
+/** A node's budgets over an in-memory store, on a clock that does not move by itself. */
 export interface TestNode {
 	readonly clock: ManualClock;
 	readonly journal: MemoryJournal;
 	readonly store: MemoryStore;
 	readonly budgets: NodeBudgets;
-	/** Ticks by hand only. */
+	/** Its ticks are triggered by the test. */
 	readonly idleLeases: IdleLeases;
 	/** A hold's context, admitted now. */
 	context(more?: Partial<HoldContext>): HoldContext;
@@ -58,7 +58,7 @@ export function testNode(options: { at?: string; failedRequests?: number; maxCal
 	};
 }
 
-/** A post of one line with this price in nano-USD. */
+/** Returns a post of one line with this price in nano-USD. */
 export function priced(nanoUsd: number): PostInput {
 	return {
 		lines: [{ sku: "sku", units: nanoUsd, picoPrice: pico(1000) }],
@@ -68,7 +68,7 @@ export function priced(nanoUsd: number): PostInput {
 	};
 }
 
-/** The error that something throws or rejects with, which has to be of the table. */
+/** Returns the error that a function throws or rejects with; it must be an `ApiError`. */
 export async function refused(run: () => unknown): Promise<ApiError> {
 	try {
 		await run();
@@ -79,7 +79,7 @@ export async function refused(run: () => unknown): Promise<ApiError> {
 	throw new Error("it was not refused");
 }
 
-/** Lets everything that is under way in memory come to its end. */
+/** Lets all running work in memory end. */
 export async function turns(count = 10): Promise<void> {
 	for (let turn = 0; turn < count; turn++) await new Promise<void>((resolve) => setImmediate(resolve));
 }

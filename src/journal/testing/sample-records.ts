@@ -1,4 +1,4 @@
-/** Records for tests, as the budgets room writes them. */
+/** Sample records for tests, as budgets write them. */
 import { lineNano, type Nano, nano, type PicoPrice, pico, ZERO } from "../../ledger/nano.ts";
 import type { MoneySource, PostLine, PostRecord, TouchRecord } from "../records.ts";
 

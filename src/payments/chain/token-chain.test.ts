@@ -20,7 +20,7 @@ const signed: Authorization = {
 	nonce: `0x${"cd".repeat(32)}`,
 };
 
-/** What the node answers to a method: a result, an error, or a response of its own. */
+/** The node's answers by method: a result, an error, or a response. */
 let answers: Record<string, unknown>;
 let asked: string[];
 let node: ReturnType<typeof Bun.serve>;
@@ -56,7 +56,7 @@ const used = log([AUTHORIZATION_USED, `0x${word(signed.from)}`, signed.nonce]);
 const transfer = (to = signed.to, value = signed.value, more: object = {}) =>
 	log([TRANSFER, `0x${word(signed.from)}`, `0x${word(to)}`], { data: `0x${word(value)}`, ...more });
 
-/** The chain took a transaction with these logs. */
+/** Makes the chain contain a transaction with these logs. */
 function taken(...logs: readonly object[]): void {
 	const numbered = logs.map((entry, index) => ({ ...entry, logIndex: `0x${index.toString(16)}` }));
 	answers.eth_getLogs = numbered.slice(0, 1);

@@ -98,7 +98,7 @@ test("what cannot be read is no verdict", async () => {
 	end();
 });
 
-/** JSON that goes on for as long as it is read. */
+/** Returns JSON that never ends. */
 function endless(): ReadableStream {
 	const piece = new TextEncoder().encode('{"isValid": true, "success": true, "a": 1},'.repeat(1_000));
 	return new ReadableStream({ pull: (controller) => controller.enqueue(piece) });

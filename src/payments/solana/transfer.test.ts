@@ -16,7 +16,7 @@ const PAYER = addressOf(publicKey);
 const [FEE_PAYER, SOURCE, DESTINATION, BLOCKHASH] = Array.from({ length: 4 }, () =>
 	addressOf(generateKeyPairSync("ed25519").publicKey),
 ) as [string, string, string, string];
-/** By their places: who pays the fee and the payer come first. */
+/** Accounts by position: the fee payer and the payer come first. */
 const ACCOUNTS = [FEE_PAYER, PAYER, SOURCE, DESTINATION, MINT, TOKEN_PROGRAM, COMPUTE, MEMO, SYSTEM];
 
 interface Instruction {
@@ -71,7 +71,7 @@ test("a payment is read, with or without a version, and is known by what is sign
 		expect(read.hash).toBe(createHash("sha256").update(read.message).digest("hex"));
 		expect(messageOf(made)).toEqual(read.message);
 		expect(isSignedByPayer(read)).toBe(true);
-		// Whatever stands where the fee payer signs.
+		// The bytes in place of the fee payer's signature do not matter.
 		const again = readTransfer(read.unsent);
 		expect([again.unsent, again.hash, isSignedByPayer(again)]).toEqual([read.unsent, read.hash, true]);
 	}
@@ -121,7 +121,7 @@ test("whatever bytes come, they are read or refused", () => {
 });
 
 test("an owner's account for a token stands where the chain's programs look for it", async () => {
-	// Worked out by another library (@solana-program/token).
+	// This value was computed with another library (@solana-program/token).
 	expect(await tokenAccountOf("vines1vzrYbzLMRdu58ou5XTby4qAqVRLmqo36NKPTg", MINT)).toBe(
 		"9jrTvdU2Am3UmgSAX8EKS9wwrSufkWRbZzEukDogqpQg",
 	);

@@ -12,7 +12,7 @@ const room = (limitUsd: number, more: Partial<CapRoom> = {}): CapRoom => ({
 	...more,
 });
 
-/** An acquire on an account with so much free USD, by a node with nothing free but what is given. */
+/** Decides an acquire on an account with this much free USD, by a node that has nothing else free. */
 function decide(
 	amount: number,
 	freeUsd: number,

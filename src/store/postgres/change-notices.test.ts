@@ -1,4 +1,4 @@
-/** How a node hears of changes: by the notice at once, and where notices are lost by looking each second. */
+/** A node receives changes at once by notices; where these are lost, it reads changes each second. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
 import type { SQL } from "bun";
 import { once, type PostgresCluster, startPostgres } from "../../../test/support/postgres-cluster.ts";
@@ -16,7 +16,7 @@ import { StoreConnection } from "./store-connection.ts";
 import { StoreMonitor } from "./store-monitor.ts";
 import { TermClock, termTimes } from "./term-times.ts";
 
-/** Timers of which the test runs those it wants. */
+/** Timers of which the test runs some. */
 class HandTimers implements Timers {
 	readonly waiting = new Map<() => void, number>();
 
@@ -25,7 +25,7 @@ class HandTimers implements Timers {
 		return () => void this.waiting.delete(action);
 	}
 
-	/** Runs what would be run within so many milliseconds. */
+	/** Runs the timers that are due within this many milliseconds. */
 	within(ms: number): void {
 		for (const [action, delayMs] of [...this.waiting]) {
 			if (delayMs > ms) continue;
@@ -120,7 +120,7 @@ test("an ear that was cut off hears again by itself", async () => {
 		);
 		expect(cut.length).toBe(1);
 	});
-	// Notices between are lost, and are for the next look; from some moment on they come again.
+	// Notices in between are lost until the next read; from some moment on they arrive again.
 	await until(async () => {
 		await requestReload(books.admin());
 		return heard.length > 0;

@@ -40,7 +40,7 @@ test("no more go together than one short transaction takes", () => {
 
 test("the journal is shipped for all of them where none has a post of after its call", () => {
 	const calls = [acquire("a", 1), acquire("b", 3), acquire("c", 5)];
-	// Posts of before the calls, of others, and records that are no posts.
+	// Posts from before the calls, posts of others, and records that are no posts.
 	const groups = [
 		group(2, post("b"), post("x")),
 		group(3, post("c"), sampleTouch("a", 1)),

@@ -38,7 +38,7 @@ function newFolder(url: string): StoreFolder {
 	return folder;
 }
 
-/** Ends all sessions on a database and lets none in until `work` is done. */
+/** Ends all sessions on a database and refuses new ones until `work` is done. */
 async function alone(name: string, work: (run: (statement: string) => Promise<unknown>) => Promise<void>): Promise<void> {
 	await once(cluster.adminUrl, async (sql) => {
 		await sql.unsafe(`ALTER DATABASE ${name} ALLOW_CONNECTIONS false`);
@@ -84,7 +84,7 @@ test("nodes on a restored older store book again what their journals have and it
 		await run(`CREATE DATABASE copy_of_${name} TEMPLATE ${name}`);
 		await run(`ALTER DATABASE ${name} ALLOW_CONNECTIONS true`);
 	});
-	// The nodes come back by themselves, and go on.
+	// The nodes reconnect by themselves, and continue.
 	await Promise.all([settled(a), settled(b)]);
 	await post(a, 7);
 	await post(b, 7);

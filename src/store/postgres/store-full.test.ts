@@ -1,4 +1,7 @@
-/** A store that takes nothing: its disk is full, it lets nobody in, it may only be read. It passes, and no hand is needed. */
+/**
+ * A store that accepts no writes: its disk is full, it refuses connections, or it is read-only. This passes without
+ * an operator.
+ */
 import { afterAll, afterEach, beforeEach, expect, test } from "bun:test";
 import { once, type PostgresCluster, startPostgres } from "../../../test/support/postgres-cluster.ts";
 import { canMountSmallDisk, mountSmallDisk, type SmallDisk } from "../../../test/support/small-disk.ts";
@@ -51,14 +54,17 @@ async function fault(promise: Promise<unknown>): Promise<Error | null> {
 	);
 }
 
-/** Answers go out as by `power`, then no new work is taken; whatever was posted is booked once when the store takes it again. */
+/**
+ * Answers go out as with `power` durability, then new work is refused; every post is applied once when the store
+ * accepts it again.
+ */
 async function passes(trouble: () => Promise<void>, end: () => Promise<void>): Promise<void> {
 	let posted = 0;
 	const post = (count: number) =>
 		Promise.all(Array.from({ length: count }, () => node.journal.append(samplePost(requestId(posted++), accountId))));
 	await post(5);
 	await trouble();
-	// The store may have room for a few: until it takes no more.
+	// The store may have space for a few more, so this continues until it accepts none.
 	await until(async () => {
 		await post(500);
 		return node.journal.workRefusal()?.reason === "grace";
@@ -112,10 +118,10 @@ test("a store that may only be read, as the old primary of a failover", async ()
 			await once(cluster?.adminUrl ?? "", (sql) =>
 				sql.unsafe("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1", [name]),
 			);
-			// The operator's side, too, has a connection that may only read.
+			// The operator's side too has a read-only connection.
 			expect(await fault(node.store.admin("sharedSecret", { name: "usage-cursor" }))).not.toBeNull();
 		},
-		// The connections of before stay as they are: new ones may write.
+		// Earlier connections stay as they are: new ones may write.
 		() => readOnly("off"),
 	);
 	expect(await node.store.admin("sharedSecret", { name: "usage-cursor" })).toBeString();

@@ -1,4 +1,7 @@
-/** A store that restarts, is away for long, fails over to a copy that lacks the last seconds: nothing is lost or doubled. */
+/**
+ * A store that restarts, is unreachable for long, or fails over to a copy without the last seconds: nothing is lost
+ * or doubled.
+ */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -124,7 +127,7 @@ async function failOver(meanwhile: () => Promise<void>): Promise<void> {
 	const name = new URL(books.place).pathname.slice(1);
 	const cut = (sql: import("bun").SQL) =>
 		sql.unsafe("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1", [name]);
-	// A copy stands for the replica: it lacks what comes after it. Nobody may be connected while it is made.
+	// A copy plays the replica: it lacks what comes after it. Nobody may be connected while it is made.
 	await once(cluster.adminUrl, async (sql) => {
 		await sql.unsafe(`ALTER DATABASE ${name} ALLOW_CONNECTIONS false`);
 		await cut(sql);

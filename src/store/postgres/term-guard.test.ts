@@ -41,10 +41,10 @@ test("a node that has not heard of changes for 30 s takes no work", () => {
 test("a thread tells instants of the event loop's clock, never later than they were", () => {
 	let nowMs = 500;
 	const thread = new TermClock({ wallMs: () => 0, monotonicMs: () => nowMs });
-	// The loop began an hour before the thread. Its message waited 22 s, while modules were loaded.
+	// The loop began an hour before the thread. Its message waited 22 s while modules were loaded.
 	thread.align(3_600_500 - 22_000);
 	expect(thread.monotonicMs()).toBe(3_600_500 - 22_000);
-	// A message that was under way for 3 ms tells better, and one that took longer changes nothing.
+	// A message with a delay of 3 ms is more exact, and one that took longer changes nothing.
 	nowMs += 8_000;
 	thread.align(3_608_500 - 3);
 	expect(thread.monotonicMs()).toBe(3_608_500 - 3);

@@ -23,7 +23,7 @@ testStatement(async () => {
 				new LeaseRepository(db, boot, clock).acquire({ accountId, day: SAMPLE_DAY, needNano: nano(1) });
 		},
 		async book(groups) {
-			// Some batches are booked within one millisecond.
+			// Some batches are applied within one millisecond.
 			if (++booked % 3 !== 0) nowMs += booked % 7 === 0 ? 40_000 : 17;
 			applier.apply(groups);
 		},

@@ -1,4 +1,4 @@
-/** What the operator's functions promise on every store. */
+/** The guarantees of the operator's functions on every store. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { NANO_PER_USD, nano } from "../../ledger/index.ts";
 import {
@@ -25,7 +25,7 @@ const HASH = "c".repeat(64);
 /** With the checksum of ERC-55. */
 const WALLET = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
 
-/** Code of the operator's error behind a call that must fail. */
+/** Returns the code of the operator's error of a call that must fail. */
 async function faultCode(promise: Promise<unknown>): Promise<string> {
 	try {
 		await promise;
@@ -35,7 +35,7 @@ async function faultCode(promise: Promise<unknown>): Promise<string> {
 	}
 }
 
-/** Defines the tests; each gets books of its own. */
+/** Defines the tests; each gets its own books. */
 export function testAdmin(newBooks: () => StoreFolder | Promise<StoreFolder>): void {
 	let books: StoreFolder;
 	let admin: AdminStore;

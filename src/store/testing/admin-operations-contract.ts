@@ -1,4 +1,4 @@
-/** What the operations behind `StorePort.admin` promise on every store. */
+/** The guarantees of the operations behind `StorePort.admin` on every store. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { type ExceededLimit, KEPT_EXCEEDED_LIMITS } from "../admin/exceeded-limits.ts";
 import { type AdminInput, runOperation } from "../admin/operations.ts";
@@ -21,7 +21,7 @@ async function faultCode(promise: Promise<unknown>): Promise<string> {
 	}
 }
 
-/** Defines the tests; each gets books of its own. */
+/** Defines the tests; each gets its own books. */
 export function testAdminOperations(newBooks: () => StoreFolder | Promise<StoreFolder>): void {
 	let books: StoreFolder;
 	let admin: AdminStore;
@@ -55,7 +55,7 @@ export function testAdminOperations(newBooks: () => StoreFolder | Promise<StoreF
 		runOperation(admin, "listKeys", { accountId, nowMs, ...(page ? { page } : {}) });
 	const notices = async () => (await admin.db.selectFrom("changes").select("id").where("kind", "=", "key").execute()).length;
 
-	/** A row of the daily sums, as posts leave them. */
+	/** Writes a row of the daily sums, as posts leave them. */
 	async function spend(
 		keyId: string,
 		day: number,

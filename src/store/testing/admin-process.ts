@@ -1,4 +1,4 @@
-/** The operator's command line in a process of its own, as far as the tests need it: `admin-process.ts PLACE NAME JSON`. */
+/** The operator's command line as a process, as far as the tests need it: `admin-process.ts PLACE NAME JSON`. */
 import { createAccount, credit, openAdmin, requestReload, revokeKey, setAccount } from "../admin.ts";
 
 const [place = "", command = "", json = "{}"] = process.argv.slice(2);

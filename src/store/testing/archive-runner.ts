@@ -1,4 +1,7 @@
-/** A process that archives until it is done, or kills itself right before a statement of the store: which one, the round says; -1 is none. */
+/**
+ * A process that archives until it is done, or kills itself right before the statement whose number is the round; -1
+ * never kills.
+ */
 import type { KyselyPlugin } from "kysely";
 import { openAdmin } from "../admin.ts";
 import { archiveStep } from "../retention/archive-step.ts";

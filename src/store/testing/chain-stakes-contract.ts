@@ -1,4 +1,4 @@
-/** What the readings of stakes, and keys that wallets make, promise on every store. */
+/** The guarantees of stake readings, and of keys that wallets create, on every store. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { NANO_PER_USD } from "../../ledger/nano.ts";
 import { type AdminInput, runOperation } from "../admin/operations.ts";
@@ -20,7 +20,7 @@ async function faultCode(promise: Promise<unknown>): Promise<string> {
 	);
 }
 
-/** Defines the tests; each gets books of its own. */
+/** Defines the tests; each gets its own books. */
 export function testChainStakes(newBooks: () => StoreFolder | Promise<StoreFolder>): void {
 	let books: StoreFolder;
 	let admin: AdminStore;

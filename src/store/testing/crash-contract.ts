@@ -1,4 +1,4 @@
-/** What a kill -9 may not break, on any store. */
+/** What survives a kill -9, on any store. */
 import { afterEach, expect, test } from "bun:test";
 import { join } from "node:path";
 import { openStore } from "../index.ts";
@@ -6,7 +6,7 @@ import type { StoreFolder } from "./store-folder.ts";
 
 const ROUNDS = 10;
 const WRITER = join(import.meta.dir, "crash-writer.ts");
-/** Numbers of a seed, 0 to 1: a failing run can be repeated with TURNPIKE_TEST_SEED. */
+/** Returns numbers of a seed, 0 to 1: TURNPIKE_TEST_SEED repeats a failing run. */
 function seeded(seed: number): () => number {
 	let state = seed >>> 0;
 	return () => {
@@ -17,12 +17,12 @@ function seeded(seed: number): () => number {
 
 interface Life {
 	readonly durability: string;
-	/** How long it lives: from its start, or from when it began to post. */
+	/** Where its lifetime begins: at its start, or when it began to post. */
 	readonly from: "start" | "ready";
 	readonly ms: number;
 }
 
-/** Runs the writer for its life, kills it, returns what it acknowledged. */
+/** Runs the writer for its lifetime, kills it, and returns what it acknowledged. */
 async function runAndKill(books: StoreFolder, accountId: string, first: number, life: Life): Promise<string[]> {
 	const args = [books.dir, accountId, String(first), life.durability, books.postgres ?? ""];
 	const child = Bun.spawn([process.execPath, WRITER, ...args], {
@@ -42,11 +42,11 @@ async function runAndKill(books: StoreFolder, accountId: string, first: number, 
 		if (output.includes("ready\n")) doom();
 	}
 	expect(await child.exited).toBe(137);
-	// The last line may be cut: what was not told whole was not acknowledged.
+	// The last line may be cut: an incomplete line is no acknowledgement.
 	return output.split("\n").slice(1, -1);
 }
 
-/** Defines the test, on the books that it is given. */
+/** Defines the test on the given books. */
 export function testCrashes(newBooks: () => StoreFolder | Promise<StoreFolder>): void {
 	let folder: StoreFolder | null = null;
 

@@ -1,4 +1,4 @@
-/** A process to be killed: posts as fast as it can, and tells on its standard output which request ids were acknowledged. */
+/** A process to be killed: it posts as fast as it can, and prints the acknowledged request ids. */
 import { writeSync } from "node:fs";
 import { requestId, samplePost } from "../../journal/testing/sample-records.ts";
 import { openStore } from "../index.ts";
@@ -15,7 +15,7 @@ for (let number = Number(first); ; ) {
 	const turn = Array.from({ length: 1 + (number % 7) }, () => number++);
 	await Promise.all(
 		turn.map(async (at) => {
-			// Each fifth is free: it has a record all the same.
+			// Each fifth is free, and has a record all the same.
 			await journal.append(samplePost(requestId(at), accountId, at % 5 === 0 ? { lines: [] } : {}));
 			writeSync(1, `${requestId(at)}\n`);
 		}),

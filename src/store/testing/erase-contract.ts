@@ -1,4 +1,4 @@
-/** What the erasure of an account takes, and what it leaves, on any store. */
+/** What the erasure of an account removes and keeps, on any store. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { ERASED_NAME } from "../admin/account-fields.ts";
 import { eraseAccount } from "../admin/erase-account.ts";
@@ -19,7 +19,7 @@ const WALLET = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
 const NAME = "Ada Lovelace of 12 Example Street";
 const ADDRESS = "203.0.113.77";
 
-/** Defines the tests; each gets books of its own. */
+/** Defines the tests; each gets its own books. */
 export function testErasure(newBooks: () => StoreFolder | Promise<StoreFolder>): void {
 	let books: StoreFolder;
 	let admin: AdminStore;
@@ -75,7 +75,7 @@ export function testErasure(newBooks: () => StoreFolder | Promise<StoreFolder>):
 				const text = JSON.stringify(await admin.db.selectFrom(table).selectAll().execute(), (_, value) =>
 					typeof value === "bigint" ? String(value) : value,
 				);
-				// Nodes are told which wallet is linked no more; notices go after 30 days.
+				// Nodes learn which wallet is unlinked; notices are deleted after 30 days.
 				const wallets = table === "changes" ? [] : [WALLET, WALLET.toLowerCase()];
 				for (const part of [NAME, "Lovelace", ADDRESS, ...wallets]) expect([table, text.includes(part)]).toEqual([table, false]);
 			}

@@ -1,4 +1,4 @@
-/** A store with a long statement, written in bulk: as the store thread would have booked it, without the waiting. */
+/** A store with a long statement, written in bulk as the store thread would have written it, without the wait. */
 import type { Database } from "bun:sqlite";
 import { NANO_PER_USD } from "../../ledger/nano.ts";
 import { createAccount, openAdmin } from "../admin.ts";
@@ -7,9 +7,9 @@ import { DAY_MS } from "../store-clock.ts";
 
 export interface LongStatement {
 	readonly accountId: string;
-	/** Charges of the account; two for each post. */
+	/** Charges of the account; two per post. */
 	readonly entries: number;
-	/** UTC day number of the first post; one post a second follows. */
+	/** UTC day number of the first post; one post per second follows. */
 	readonly firstDay: number;
 }
 
@@ -22,7 +22,7 @@ const OUTPUT_NANO = 3_000;
 const UNIT = "CASE n % 10 WHEN 0 THEN 'bundled' ELSE 'usd' END";
 const BOOKED_MS = `(${FIRST_DAY * DAY_MS} + n * 1000)`;
 
-/** Makes a store in an empty folder whose first account has `entries` charges. The books balance. */
+/** Creates a store in an empty folder whose first account has `entries` charges. The books balance. */
 export async function writeLongStatement(dataDir: string, entries: number): Promise<LongStatement> {
 	const posts = Math.floor(entries / 2);
 	const admin = openAdmin(dataDir, () => FIRST_DAY * DAY_MS - 1);
@@ -43,7 +43,7 @@ export async function writeLongStatement(dataDir: string, entries: number): Prom
 	return { accountId: id, entries: posts * 2, firstDay: FIRST_DAY };
 }
 
-/** Posts numbered from `from` + 1 to `to`, each with an input and an output line. */
+/** Writes posts numbered from `from` + 1 to `to`, each with an input and an output line. */
 function writePosts(db: Database, accountId: string, from: number, to: number): void {
 	const numbers = "WITH RECURSIVE numbers (n) AS (SELECT ?2 + 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ?3)";
 	db.transaction(() => {
@@ -67,7 +67,7 @@ function writePosts(db: Database, accountId: string, from: number, to: number): 
 	}).immediate();
 }
 
-/** Balances, daily sums and the node's counts of what was written. */
+/** Writes balances, daily sums and the node's counts for these posts. */
 function writeSums(db: Database, accountId: string, posts: number): void {
 	db.transaction(() => {
 		db.query(

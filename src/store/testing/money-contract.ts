@@ -1,4 +1,7 @@
-/** What the operator's movements of money promise on every store: debits, refunds, and the lists of accounts and money. */
+/**
+ * The guarantees of the operator's movements of money on every store: debits, refunds, and the lists of accounts and
+ * money.
+ */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { MoneySource } from "../../journal/records.ts";
 import { requestId, SAMPLE_DAY, sampleLine, samplePost } from "../../journal/testing/sample-records.ts";
@@ -32,7 +35,7 @@ async function faultCode(promise: Promise<unknown>): Promise<string> {
 	}
 }
 
-/** Defines the tests; each gets books of its own. */
+/** Defines the tests; each gets its own books. */
 export function testMoney(newBooks: () => StoreFolder | Promise<StoreFolder>): void {
 	let books: StoreFolder;
 	let admin: AdminStore;
@@ -55,7 +58,7 @@ export function testMoney(newBooks: () => StoreFolder | Promise<StoreFolder>): v
 	const usd = (amount: number) => nano(amount * NANO_PER_USD);
 	const balances = async (id = accountId) => (await showAccount(admin, id)).balances;
 
-	/** Books a request that was paid by these sources, so many USD each. */
+	/** Applies a request that these sources paid, this many USD each. */
 	async function charge(id: string, paid: Partial<Record<MoneySource, number>>): Promise<void> {
 		const { store, journal } = await openStore({
 			dataDir: books.dir,

@@ -1,4 +1,4 @@
-/** Books with charges of several past months in every unit, written as a node would have booked them. */
+/** Books with charges of several past months in every unit, as a node would have written them. */
 import type { MoneySource } from "../../journal/records.ts";
 import { type AdminStore, createAccount, createKey, setAccount } from "../admin.ts";
 import { DAY_MS } from "../store-clock.ts";
@@ -8,9 +8,9 @@ export interface OldMonths {
 	readonly accountIds: readonly string[];
 	/** A key of the first account. */
 	readonly keyId: string;
-	/** Request ids in the order of booking, by month. */
+	/** Request ids in the order of application, by month. */
 	readonly requests: Readonly<Record<string, readonly string[]>>;
-	/** Unix milliseconds; behind all of it. */
+	/** Unix milliseconds, later than all of it. */
 	readonly nowMs: number;
 }
 
@@ -18,7 +18,7 @@ export const OLD_MONTHS = ["2024-08", "2024-09", "2024-10"] as const;
 const POSTS_A_MONTH = 40;
 const LINE_NANO = 1_000;
 
-/** Fills an empty store; its clock is the one handed in. */
+/** Fills an empty store; its clock is the one passed in. */
 export async function writeOldMonths(open: (now: () => number) => AdminStore): Promise<OldMonths> {
 	let nowMs = Date.parse("2024-07-30T00:00:00Z");
 	const admin = open(() => nowMs);
@@ -150,7 +150,7 @@ class BookWriter {
 			.execute();
 	}
 
-	/** The day's diem, once. */
+	/** Writes the day's diem, once. */
 	async #allot(accountId: string, day: number, nowMs: number): Promise<void> {
 		const db = this.#db;
 		const made = await db
@@ -184,7 +184,7 @@ class BookWriter {
 			.execute();
 	}
 
-	/** What the node that booked it says of it. */
+	/** Writes the counts of the node that applied it. */
 	async finish(): Promise<void> {
 		const db = this.#db;
 		const done = { first_seq: 1, applied_seq: this.#seq, groups: this.#seq, posts: this.#seq, rejects: 0, started_at: 0 };

@@ -1,4 +1,4 @@
-/** How records of the journal become rows of the books, on SQLite and on PostgreSQL alike. */
+/** How records of the journal become rows of the books, on SQLite and on PostgreSQL. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { ReadGroup } from "../../journal/index.ts";
 import type { JournalRecord, PostRecord } from "../../journal/records.ts";
@@ -15,16 +15,16 @@ import { createKey, setAccount } from "../admin.ts";
 import { SequenceError } from "../apply.ts";
 import type { StoreFolder } from "./store-folder.ts";
 
-/** A booker over books of its own. */
+/** An applier over its own books. */
 export interface PostingFixture {
 	readonly books: StoreFolder;
 	apply(groups: readonly ReadGroup[]): Promise<void>;
 	appliedSeq(): Promise<number>;
 	/** Rows of a query; whole numbers as BigInt. */
 	all(query: string): Promise<Record<string, unknown>[]>;
-	/** Leases so much of an account to the node, in spending order, or more. */
+	/** Leases at least this much of an account to the node, in spending order. */
 	lease(accountId: string, amount: Nano): Promise<void>;
-	/** Cuts the node's lease of USD down. */
+	/** Cuts the node's lease of USD to an amount. */
 	keep(accountId: string, amount: Nano): Promise<void>;
 	close(): Promise<void>;
 }
@@ -36,7 +36,7 @@ export function group(seq: number, ...records: (JournalRecord | string)[]): Read
 	return { seq, records: texts, bytes: 0, end: { segment: 1, offset: 0 } };
 }
 
-/** Defines the tests; each gets a bench of its own. */
+/** Defines the tests; each gets its own fixture. */
 export function testPosting(open: () => Promise<PostingFixture>): void {
 	let bench: PostingFixture;
 	let accountId: string;
@@ -210,7 +210,7 @@ export function testPosting(open: () => Promise<PostingFixture>): void {
 		});
 
 		test("that owes takes what its node was just leased, then free money, never what the node keeps", async () => {
-			// Of 100 USD the node has 30, of which it knows of 20; 70 are free.
+			// Of 100 USD the node has 30, of which it knows 20; 70 are free.
 			await bench.keep(accountId, nano(30 * NANO_PER_USD));
 			const kept = { diem: 0, bundled: 0, usd: 20 * NANO_PER_USD };
 			const owes = (number: number, owed: number, most = Number.MAX_SAFE_INTEGER) =>

@@ -1,4 +1,4 @@
-/** What leaving the store means, on any store: files, sums that stay, and books that balance after each step. */
+/** The effects of retention on any store: files, sums that stay, and books that balance after each step. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { appendFileSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -19,12 +19,12 @@ import { pruneStep } from "../retention/prune-step.ts";
 import { OLD_MONTHS, type OldMonths, writeOldMonths } from "./old-months.ts";
 import type { StoreFolder } from "./store-folder.ts";
 
-/** Not a divisor of a month's posts: parts end anywhere. */
+/** No divisor of a month's posts, so that parts end anywhere. */
 const POSTS_A_STEP = 7;
 const MAX_STEPS = 200;
 const [FIRST, SECOND, THIRD] = OLD_MONTHS;
 
-/** Defines the tests; each gets books of its own. */
+/** Defines the tests; each gets its own books. */
 export function testRetention(newBooks: () => StoreFolder | Promise<StoreFolder>): void {
 	let books: StoreFolder;
 	let admin: AdminStore;
@@ -42,7 +42,7 @@ export function testRetention(newBooks: () => StoreFolder | Promise<StoreFolder>
 
 	const step = (before: string, store = admin) => archiveStep(store, { before, folder, postsAStep: POSTS_A_STEP });
 
-	/** Steps until `until` says so, or nothing is left; `each` runs behind every one. */
+	/** Makes steps until `until` returns true, or nothing is left; `each` runs after every one. */
 	async function archive(
 		before: string,
 		each: () => Promise<void> = async () => {},
@@ -94,7 +94,7 @@ export function testRetention(newBooks: () => StoreFolder | Promise<StoreFolder>
 		}
 		expect(await requestsLeft()).toEqual([...(old.requests[THIRD] ?? [])]);
 		expect(await balances()).toEqual(before);
-		// Row by row what was there.
+		// The files contain the former rows, one by one.
 		const archived = [FIRST, SECOND].flatMap(linesOf);
 		const rows = (list: readonly object[]) =>
 			list.map((row) => JSON.stringify(row, (_, value) => (typeof value === "bigint" ? Number(value) : value)));
@@ -163,7 +163,7 @@ export function testRetention(newBooks: () => StoreFolder | Promise<StoreFolder>
 		expect(await page("desc", kept.length + 5)).toEqual({ entries: [], total: kept.length });
 		expect(await page("asc", 0, "diem")).toEqual({ entries: ofDiem.slice(0, 10), total: ofDiem.length });
 		expect((await page("asc", 0, null, 0)).total).toBe(kept.length);
-		// A cursor from before the removal stands in what is gone.
+		// The cursor is from before the removal, and points into archived entries.
 		const history = await usageHistory(admin, { accountId, currency: null, fromMs: null, toMs: null, after: 3, limit: 5 });
 		expect(history.entries).toEqual(kept.slice(0, 5));
 		expect(history.next).toBe(all.total - kept.length + 5);
@@ -171,7 +171,7 @@ export function testRetention(newBooks: () => StoreFolder | Promise<StoreFolder>
 
 	test("a post that was refunded stays, and its statement goes on behind it", async () => {
 		const posts = await admin.db.selectFrom("posts").selectAll().orderBy("id").execute();
-		// The last one of a part, one in the middle, and the last of the month.
+		// The last post of a part, one in the middle, and the last of the month.
 		const refunded = [posts[POSTS_A_STEP - 2], posts[17], posts[36]].flatMap((post) => (post === undefined ? [] : [post]));
 		for (const post of refunded) {
 			expect(post.entries_usd).not.toBeNull();
@@ -222,7 +222,7 @@ export function testRetention(newBooks: () => StoreFolder | Promise<StoreFolder>
 				const progress = await step(SECOND);
 				if (progress.state === "writing") posts = progress.posts;
 			}
-			// A part that was written and not noted, torn.
+			// A torn part that was written but not recorded.
 			const part = join(folder, `${FIRST}.ndjson.gz.part`);
 			appendFileSync(part, "half a part");
 			await archive(SECOND, expectBalance);
@@ -380,7 +380,7 @@ export function testRetention(newBooks: () => StoreFolder | Promise<StoreFolder>
 		const ofKey = (list: typeof after) => total(list.filter((row) => row.key_id === old.keyId && row.account_id === accountId));
 		expect(ofKey(after)).toBe(ofKey(before));
 		expect(after.filter((row) => row.day >= BigInt(beforeDay))).toEqual(before.filter((row) => row.day >= BigInt(beforeDay)));
-		// Together with the archive of charges, in either order, and a second time.
+		// Runs together with the archive of charges, in either order, and a second time.
 		await archive(THIRD, expectBalance);
 		await fold(beforeDay + 10);
 		await archive("2024-11", expectBalance);

@@ -1,4 +1,4 @@
-/** What the store makes of the chain proxy's records, on SQLite and on PostgreSQL alike. */
+/** The rows that the store makes of the chain proxy's records, on SQLite and on PostgreSQL. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { crc32 } from "node:zlib";
 import type { JournalRecord, PostRecord, SendRecord, StoredAnswerPart, UnknownOutcomeRecord } from "../../journal/records.ts";
@@ -11,7 +11,7 @@ import type { StoreFolder } from "./store-folder.ts";
 const NOW = SAMPLE_DAY * 86_400_000;
 const FINGERPRINT = "f".repeat(64);
 
-/** Defines the tests; each gets books of its own. */
+/** Defines the tests; each gets its own books. */
 export function testRpcRecords(newBooks: () => StoreFolder | Promise<StoreFolder>): void {
 	let books: StoreFolder;
 	let accountId: string;
@@ -85,7 +85,7 @@ export function testRpcRecords(newBooks: () => StoreFolder | Promise<StoreFolder
 		...changes,
 	});
 
-	/** Appends them in one turn, so that they are one group, and waits until they are applied. */
+	/** Appends records in one turn, so that they form one group, and waits until they are applied. */
 	async function apply({ store, journal }: OpenedStore, records: readonly JournalRecord[]): Promise<void> {
 		await store.acquire({ accountId, day: SAMPLE_DAY, needNano: nano(1_000_000) });
 		await Promise.all(records.map((record) => journal.append(record)));

@@ -1,4 +1,4 @@
-/** What the pages of a statement promise on every store. */
+/** The guarantees of a statement's pages on every store. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { ReadGroup } from "../../journal/index.ts";
 import type { MoneySource, PostLine } from "../../journal/records.ts";
@@ -15,18 +15,18 @@ import { usageSums } from "../queries/usage-sums.ts";
 import { DAY_MS } from "../store-clock.ts";
 import type { StoreFolder } from "./store-folder.ts";
 
-/** A store with a node that books posts of some accounts. */
+/** A store with a node that applies posts of some accounts. */
 export interface PostingStore {
 	readonly books: StoreFolder;
 	/** Leases all money of the accounts to the node, as of `SAMPLE_DAY`. */
 	lease(accountIds: readonly string[]): Promise<void>;
 	book(groups: readonly ReadGroup[]): Promise<void>;
-	/** Books from now on as after a restart. */
+	/** Applies from now on as after a restart. */
 	restart(): Promise<void>;
 	close(): Promise<void>;
 }
 
-/** The same books at each run: a seeded generator (mulberry32). */
+/** Returns a seeded generator (mulberry32): the same books at each run. */
 function seeded(seed: number): (below: number) => number {
 	let state = seed;
 	return (below) => {
@@ -39,7 +39,7 @@ function seeded(seed: number): (below: number) => number {
 
 const POSTS = 400;
 const CURRENCIES: readonly (MoneySource | null)[] = [null, "usd", "bundled", "diem"];
-/** What pays for a line: one to three units, or nothing. */
+/** The units that pay for a line: one to three, or none. */
 const SPLITS: readonly (readonly MoneySource[])[] = [
 	["usd"],
 	["usd"],
@@ -94,7 +94,7 @@ export function testStatement(open: () => Promise<PostingStore>): void {
 			const batch: object[] = Array.from({ length: 8 }, (_, index) =>
 				randomPost(number + index, random(5) === 0 ? otherId : accountId),
 			);
-			// A record at fault undoes its batch for a moment: the numbers must not notice.
+			// A record at fault undoes its batch for a moment; the numbers must not change by it.
 			if (random(4) === 0) batch.splice(random(8), 0, { ...randomPost(9_000 + number, accountId), priceNano: 1 });
 			await book(...batch);
 		}
@@ -102,7 +102,7 @@ export function testStatement(open: () => Promise<PostingStore>): void {
 
 	afterAll(() => store.close());
 
-	/** The same, from the movements alone. */
+	/** Computes the same from the movements alone. */
 	async function expected(account: string, currency: MoneySource | null) {
 		const rows = await admin.db
 			.selectFrom("movements")

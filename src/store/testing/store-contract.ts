@@ -1,4 +1,4 @@
-/** What an open store promises, on SQLite and on PostgreSQL alike. */
+/** The guarantees of an open store, on SQLite and on PostgreSQL. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { until } from "../../../test/support/until.ts";
@@ -19,7 +19,7 @@ const ADMIN_PROCESS = join(import.meta.dir, "admin-process.ts");
 const HUNDRED = nano(100 * NANO_PER_USD);
 const HASH = "a".repeat(64);
 
-/** Defines the tests; each gets books of its own. */
+/** Defines the tests; each gets its own books. */
 export function testStore(newBooks: () => StoreFolder | Promise<StoreFolder>): void {
 	let books: StoreFolder;
 	const opened: OpenedStore[] = [];

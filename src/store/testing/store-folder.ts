@@ -16,7 +16,7 @@ export class StoreFolder {
 		this.postgres = postgres;
 	}
 
-	/** What opens the store for the operator. */
+	/** The place with which the operator opens the store. */
 	get place(): string {
 		return this.postgres ?? this.dir;
 	}

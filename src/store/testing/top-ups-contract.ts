@@ -1,4 +1,4 @@
-/** What payments of wallets, and a wallet's history, promise on every store. */
+/** The guarantees for payments of wallets, and a wallet's history, on every store. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { requestId, sampleLine, samplePost } from "../../journal/testing/sample-records.ts";
 import { type Nano, nano, pico } from "../../ledger/nano.ts";
@@ -21,7 +21,7 @@ async function faultCode(promise: Promise<unknown>): Promise<string> {
 	}
 }
 
-/** Defines the tests; each gets a store of its own. */
+/** Defines the tests; each gets its own store. */
 export function testTopUps(open: () => Promise<PostingStore>): void {
 	let store: PostingStore;
 	let admin: AdminStore;
@@ -72,10 +72,10 @@ export function testTopUps(open: () => Promise<PostingStore>): void {
 		await begin("payment_2", { payerUnits });
 		const third = () => begin("payment_3", { payerUnits, settler: "node_b" });
 		expect(await faultCode(third())).toBe("CONFLICT");
-		// Another payer's, and one that the chain has taken, are none of that.
+		// Payments of another payer, and one that the chain has accepted, do not count.
 		await begin("payment_4", { payerUnits: 5_000_000, payer: "0x9" });
 		await begin("payment_5", { units: 1 });
-		// Where it stands already it is the same payment.
+		// An existing row is the same payment.
 		expect((await begin("payment_2", { payerUnits: 0 })).begun).toBe(false);
 		await runOperation(admin, "failTopUp", { id: "payment_1", reason: "authorization_expired" });
 		expect((await third()).begun).toBe(true);
@@ -91,7 +91,7 @@ export function testTopUps(open: () => Promise<PostingStore>): void {
 		expect(await due()).toEqual(["payment_1"]);
 		const taken = await runOperation(admin, "takeTopUp", { id: "payment_1", settler: "node_b", termMs: 1_000 });
 		expect([taken.mine, taken.topUp.settler]).toEqual([true, "node_b"]);
-		// The node that lost it changes nothing any more.
+		// The node that lost it can change nothing any more.
 		await runOperation(admin, "noteTopUp", { id: "payment_1", settler: "node_a", state: "unknown", transaction: "0x1" });
 		const note = { id: "payment_1", settler: "node_b", state: "unknown", transaction: "0x2", lookInMs: 0 } as const;
 		await runOperation(admin, "noteTopUp", note);

@@ -1,4 +1,4 @@
-/** What voices that callers brought promise on every store. */
+/** The guarantees for voices that callers brought, on every store. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { createAccount } from "../admin/accounts.ts";
 import { eraseAccount } from "../admin/erase-account.ts";
@@ -9,7 +9,7 @@ import type { StoreFolder } from "./store-folder.ts";
 
 const DAY = 86_400_000;
 
-/** Defines the tests; each gets books of its own. */
+/** Defines the tests; each gets its own books. */
 export function testVoices(open: () => Promise<StoreFolder>): void {
 	let books: StoreFolder;
 	let admin: AdminStore;
@@ -117,7 +117,7 @@ export function testVoices(open: () => Promise<StoreFolder>): void {
 			runOperation(admin, "claimUpstreamVoice", { ...key, claim: by, nowMs: atMs, untilMs: atMs + 1_000 });
 		const states = await Promise.all(["a", "b", "c"].map((by) => claim(by)));
 		expect(states.map(({ state }) => state).sort()).toEqual(["busy", "busy", "mine"]);
-		// Whoever takes too long loses the claim to the next, and with it the right to keep.
+		// A node that takes too long loses the claim to the next, and with it the right to store the voice.
 		expect(await claim("d", nowMs + 1_000)).toEqual({ state: "mine" });
 		const first = ["a", "b", "c"][states.findIndex(({ state }) => state === "mine")] ?? "";
 		expect(await runOperation(admin, "keepUpstreamVoice", { ...key, claim: first, name: "late" })).toBe(false);
@@ -128,7 +128,7 @@ export function testVoices(open: () => Promise<StoreFolder>): void {
 		).toEqual({
 			state: "gone",
 		});
-		// Another upstream's is another voice; one that was not made, or that is forgotten, may be made again.
+		// Another upstream has another voice; one that was not created, or was forgotten, may be created again.
 		expect(
 			(await runOperation(admin, "claimUpstreamVoice", { ...key, upstream: "x", claim: "a", nowMs, untilMs: nowMs + 9 })).state,
 		).toBe("mine");
@@ -157,7 +157,7 @@ export function testVoices(open: () => Promise<StoreFolder>): void {
 		expect([...one, ...two].map(({ name }) => name).sort()).toEqual(["their vv_1", "their vv_2"]);
 		const claim = one.some(({ voiceId }) => voiceId === "vv_1") ? "x" : "y";
 		await runOperation(admin, "dropUpstreamVoice", { voiceId: "vv_1", upstream: "labs", claim });
-		// What could not be taken back comes again; what was never made goes by itself.
+		// A voice that could not be deleted at the upstream is returned again; one that was never created is removed.
 		expect((await take("z", nowMs + 2_000)).map(({ name }) => name)).toEqual(["their vv_2"]);
 		expect((await admin.db.selectFrom("upstream_voices").select("voice_id").execute()).map((row) => row.voice_id)).toEqual([
 			"vv_2",
