@@ -1,4 +1,4 @@
-/** Accounts, their keys and their money, as the console's API tells and takes them: docs/console-api.md */
+/** Accounts, their keys and their money, as the console's API sends and accepts them: docs/console-api.md */
 import type { Amount, Instant } from "./value-types.ts";
 
 /** GET /accounts, /accounts/{id}; data of POST and PATCH. */

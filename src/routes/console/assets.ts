@@ -12,11 +12,11 @@ export async function assets({ assets: store }: ConsoleApiDeps, status = 200): P
 	return answer<Assets>({ assets: rows }, status);
 }
 
-/** POST /assets/{name}/pull: starts, or joins, its download. */
+/** POST /assets/{name}/pull: starts the download, or joins a running one. */
 export function pullAsset(name: string, deps: ConsoleApiDeps): Promise<Answer> {
 	const { assets: store, log } = deps;
 	if (store === null || !store.names().includes(name)) throw new ApiError("NOT_FOUND", { message: "There is no such asset" });
-	// Its failure stands in the list, and in the log.
+	// The list and the log report its failure.
 	store.ensure(name).catch((error: unknown) => log.warn({ asset: name, cause: String(error) }, "an asset could not be fetched"));
 	return assets(deps, 202);
 }

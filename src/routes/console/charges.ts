@@ -1,7 +1,7 @@
 import { amountText } from "../../budgets/index.ts";
 import type { Charges } from "./types.ts";
 
-/** Nano-USD and nano-diem. */
+/** A sum of charges in nano-USD and nano-diem. */
 export interface ChargeSum {
 	readonly usd: number;
 	readonly bundled: number;

@@ -14,10 +14,10 @@ import type { RunningRpcUpstreams } from "../../upstreams/rpc/upstreams.ts";
 
 export type { AccountPlace };
 
-/** What these routes work with. */
+/** The dependencies of these routes. */
 export interface ConsoleApiDeps {
 	readonly sessions: ConsoleSessions;
-	/** The session by which a request came in. */
+	/** Returns the session of a request. */
 	readonly live: (request: Request) => ActiveSession;
 	readonly addresses: AddressWindows;
 	readonly books: OperatorBooks;
@@ -40,8 +40,8 @@ export interface ConsoleApiDeps {
 	readonly rpcCatalog: Pick<RpcCatalog, "networks" | "optionalNetworks">;
 	/** null: no receiver is configured, so there are no top-ups. */
 	readonly reconcile: (() => Promise<ReconcileReport>) | null;
-	/** null: this server fetches nothing. */
+	/** null: this server downloads nothing. */
 	readonly assets: AssetStore | null;
-	/** The address that callers use. */
+	/** Returns the address that callers use. */
 	readonly publicUrl: () => string;
 }

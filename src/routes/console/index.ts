@@ -1,7 +1,7 @@
 /**
- * What the pages of the console read and change (docs/console-api.md), below /console/api. It is asked for by signed-in
- * sessions alone, with the rights of their ADMIN key. What it reads comes from the books beside the server's own work;
- * what it changes goes through the same operations as the API and the command line.
+ * What the console's pages read and change (docs/console-api.md), below /console/api. Only signed-in sessions may call
+ * it, with the rights of their ADMIN key. It reads the store beside the server's own work, and changes it by the same
+ * operations as the API and the command line.
  */
 import type Type from "typebox";
 import { ApiError } from "../../errors/index.ts";
@@ -37,14 +37,14 @@ import { usage, usageCsv } from "./usage.ts";
 
 export type { ConsoleApiDeps } from "./deps.ts";
 
-/** Where these routes stand. */
+/** The prefix of these routes. */
 export const CONSOLE_API = "/console/api";
 
 const DEFAULT_DAYS = 30;
 const MAX_BODY_BYTES = 16_384;
 
 const common = { name: "console", tag: "Console", summary: "The console's own", openAi: false, listLimit: false } as const;
-// What is mistyped here must not block the key for the scripts that have it, too.
+// A mistake in the console must not block the key for the scripts that use it.
 const signedIn = { ...common, callers: ["key"], right: "OPERATOR", failureGuard: false } as const;
 const get = { ...signedIn, method: "GET" } as const;
 const post = { ...signedIn, method: "POST" } as const;

@@ -8,7 +8,7 @@ import { dayOf, instant, instantOrNull } from "./when.ts";
 
 const DAY_MS = 86_400_000;
 
-/** GET /sends: what was sent to chains, by hashes. */
+/** GET /sends: transactions sent to chains, by hashes. */
 export async function sends(query: SendsQuery, { books }: ConsoleApiDeps): Promise<Answer> {
 	const { limit, after } = pageOf(query);
 	const { hash, network, keyId, since } = query;

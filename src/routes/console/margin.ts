@@ -6,18 +6,18 @@ import type { RangeQuery } from "./schema.ts";
 import type { MarginReport, MarginRow } from "./types.ts";
 import { dayText, rangeOf } from "./when.ts";
 
-/** More than the skus of any server. */
+/** Maximum number of skus: more than any server has. */
 const MAX_SKUS = 20_000;
-/** Nano-USD. */
+/** Sales of a model in nano-USD. */
 interface Sold {
 	sold: number;
 	overrun: number;
-	/** null: no sku of it has one. */
+	/** null: none of its skus has a cost. */
 	cost: number | null;
 	soldWithoutCost: number;
 }
 
-/** GET /margin: what models were sold for, less what their upstreams take as configured now. */
+/** GET /margin: sales of models, less the cost of their upstreams as configured now. */
 export async function margin(query: RangeQuery, { books, config }: ConsoleApiDeps): Promise<Answer> {
 	const range = rangeOf(query, books.today());
 	const settings = config();

@@ -4,7 +4,7 @@ import type { ConsoleApiDeps } from "./deps.ts";
 import { answer } from "./page.ts";
 import type { NetworkRow, Networks, NetworkUpstream } from "./types.ts";
 
-/** More than the skus of any server. */
+/** Maximum number of skus: more than any server has. */
 const MAX_SKUS = 20_000;
 const CREDITS = /^crypto-rpc-(.+)-credit$/;
 

@@ -1,4 +1,7 @@
-/** Pages of lists: where the next one begins. The operator may look into it; what it names is checked. */
+/**
+ * Encodes where the next page of a list begins. It is not secret to the operator; its content is checked when it comes
+ * back.
+ */
 import Type, { type Static } from "typebox";
 import { invalidField } from "../../schema/index.ts";
 import { type Answer, json } from "../../server/endpoint.ts";
@@ -12,7 +15,7 @@ const DEFAULT_LIMIT = 50;
 
 type PageQuery = Static<Type.TObject<typeof PAGE_FIELDS>>;
 
-/** A place between two entries: when the last one was made, and its id. */
+/** A position between two entries: the last entry's time and id. */
 export interface Place {
 	readonly atMs: number;
 	readonly id: string;
@@ -20,7 +23,10 @@ export interface Place {
 
 const PLACE = /^(\d{1,15}) ([A-Za-z0-9_:.-]{1,200})$/;
 
-/** The query's limit and the place where it begins. Throws 400. */
+/**
+ * Returns the query's limit and its position.
+ * @throws ApiError 400
+ */
 export function pageOf({ limit = DEFAULT_LIMIT, cursor }: PageQuery): { readonly limit: number; readonly after: Place | null } {
 	if (cursor === undefined) return { limit, after: null };
 	const [, atMs, id] = PLACE.exec(Buffer.from(cursor, "base64url").toString("utf8")) ?? [];
@@ -29,13 +35,19 @@ export function pageOf({ limit = DEFAULT_LIMIT, cursor }: PageQuery): { readonly
 	return { limit, after: { atMs: Number(atMs), id } };
 }
 
-/** A place whose id is a number. Throws 400. */
+/**
+ * Returns the id of a position as a number.
+ * @throws ApiError 400
+ */
 export function numberOf(place: Place): number {
 	if (!/^\d{1,15}$/.test(place.id)) throw invalidField(["cursor"], "is not a cursor of this list; begin again without one");
 	return Number(place.id);
 }
 
-/** A page of entries as they are told; `placeOf` says where one stands. */
+/**
+ * Returns a page of formatted entries.
+ * @param placeOf returns the position of an entry
+ */
 export function pageAnswer<Entry, T>(
 	{ entries, more }: { readonly entries: readonly Entry[]; readonly more: boolean },
 	view: (entry: Entry) => T,
@@ -47,7 +59,7 @@ export function pageAnswer<Entry, T>(
 	return answer<Page<T>>({ object: "list", data: entries.map(view), nextCursor });
 }
 
-/** A JSON answer of a shape of types.ts. */
+/** Returns a JSON answer of a type from types.ts. */
 export function answer<T>(value: T, status = 200, headers?: Readonly<Record<string, string>>): Answer {
 	return json(value, status, headers);
 }

@@ -8,7 +8,7 @@ const NANO_PER_UNIT = 1_000;
 
 type ReportOf<State extends { readonly report: unknown }> = NonNullable<State["report"]>;
 
-/** The audit of the books, as `turnpike audit` proves them. */
+/** The audit of the store, as `turnpike audit` runs it. */
 export function auditTask(deps: ConsoleApiDeps): BackgroundTask<ReportOf<BooksState>> {
 	const work = async (): Promise<ReportOf<BooksState>> => {
 		const { ok, counted, truncated, findings } = await deps.books.audit();
@@ -18,7 +18,7 @@ export function auditTask(deps: ConsoleApiDeps): BackgroundTask<ReportOf<BooksSt
 	return new BackgroundTask("audit", work, deps);
 }
 
-/** Top-ups held against their chains, as `turnpike x402 reconcile` does; null where there are none. */
+/** Compares top-ups with their chains, as `turnpike x402 reconcile` does; null where there are no top-ups. */
 export function reconcileTask(deps: ConsoleApiDeps): BackgroundTask<ReportOf<Reconciliation>> | null {
 	const { reconcile } = deps;
 	if (reconcile === null) return null;

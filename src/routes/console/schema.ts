@@ -1,4 +1,4 @@
-/** What may be asked, and what changes take. */
+/** The schemas of queries and bodies. */
 import Type, { type Static } from "typebox";
 import { PAGE_FIELDS } from "./page.ts";
 import { DaySchema, RANGE_FIELDS } from "./when.ts";

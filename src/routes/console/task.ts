@@ -3,7 +3,7 @@ import type { Log } from "../../telemetry/log.ts";
 import type { Task } from "./types.ts";
 import { instant, instantOrNull } from "./when.ts";
 
-/** Work that goes on after its start was answered: one at a time, its last report kept in memory. */
+/** Work that continues after its start was answered: one at a time, with its last report in memory. */
 export class BackgroundTask<Report> {
 	readonly #name: string;
 	readonly #work: () => Promise<Report>;
@@ -22,7 +22,7 @@ export class BackgroundTask<Report> {
 		this.#log = parts.log;
 	}
 
-	/** Starts it where it is not under way. */
+	/** Starts the work if it is not running. */
 	start(): Task<Report> {
 		if (this.#state !== "running") {
 			this.#state = "running";

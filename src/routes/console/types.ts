@@ -1,6 +1,6 @@
 /**
- * What the console's server and its pages say to each other (docs/console-api.md). Types alone: the pages import them.
- * Amounts are decimal text in USD or diem with 4 to 9 places, instants ISO 8601 in UTC, days `2026-11-28` in UTC.
+ * The types of the console's API (docs/console-api.md), which its pages import. Amounts are decimal text in USD or diem
+ * with 4 to 9 places, instants ISO 8601 in UTC, days `2026-11-28` in UTC.
  */
 
 import type { Account } from "./account-types.ts";
@@ -15,7 +15,7 @@ export interface Page<T> {
 	readonly nextCursor: string | null;
 }
 
-/** Every answer that is no success. */
+/** The body of every error. */
 export interface Refusal {
 	readonly error: string;
 	readonly code: string;
@@ -27,9 +27,9 @@ export interface Refusal {
 export interface Session {
 	readonly account: { readonly id: string; readonly name: string };
 	readonly key: { readonly id: string; readonly last6Chars: string; readonly description: string };
-	/** Moves on while the session is used. */
+	/** Extended while the session is used. */
 	readonly expiresAt: Instant;
-	/** Goes into the header X-CSRF-Token of every request that is not GET or HEAD. */
+	/** The header X-CSRF-Token of every request that is not GET or HEAD. */
 	readonly csrfToken: string;
 	readonly version: string;
 	readonly build: string;
@@ -43,14 +43,14 @@ export interface Percentiles {
 	readonly p99: number;
 }
 
-/** Requests to this node in some span. */
+/** Requests to this node in a span of time. */
 export interface Traffic {
 	readonly requests: number;
-	/** Answered with a 4xx. */
+	/** Number of answers with a 4xx. */
 	readonly refused: number;
-	/** Answered with a 5xx. */
+	/** Number of answers with a 5xx. */
 	readonly errors: number;
-	/** Milliseconds to the answer's head, about 10 % exact; null where there was no request. */
+	/** Milliseconds to the answer's headers, exact to about 10 %; null where there was no request. */
 	readonly latencyMs: Percentiles | null;
 }
 
@@ -59,18 +59,18 @@ export interface TrafficSlot extends Traffic {
 	readonly at: Instant;
 }
 
-/** What was charged. */
+/** Sums of charges. */
 export interface Charges {
 	readonly usd: Amount;
 	readonly bundled: Amount;
 	readonly diem: Amount;
-	/** What no money was left for: the operator's. */
+	/** Charges that the customer's money did not cover; the operator bears them. */
 	readonly overrun: Amount;
 }
 
 export interface OverviewDay extends Charges {
 	readonly day: Day;
-	/** Metered requests that were booked on that day. */
+	/** Metered requests posted on that day. */
 	readonly requests: number;
 }
 
@@ -89,27 +89,27 @@ export interface Overview {
 	readonly minutes: readonly TrafficSlot[];
 	/** The last 72 hours of this node, as far as it runs, oldest first. */
 	readonly hours: readonly TrafficSlot[];
-	/** From the books of all nodes, oldest first, without gaps; the last one is today. At most half a minute old. */
+	/** From the store of all nodes, oldest first, without gaps; the last one is today. At most half a minute old. */
 	readonly days: readonly OverviewDay[];
 	readonly journal: {
 		readonly writtenSeq: number;
 		readonly appliedSeq: number;
 		readonly backlogBytes: number;
-		/** Why no metered request is taken now; null where they are. */
+		/** Why no metered request is accepted now; null where they are. */
 		readonly full: string | null;
 	};
 	readonly upstreams: { readonly up: number; readonly trial: number; readonly out: number };
 	readonly books: BooksState;
 }
 
-/** GET /models: those that the catalog has now. */
+/** GET /models: the models in the catalog now. */
 export interface ModelRow extends Traffic {
 	readonly id: string;
 	readonly name: string;
 	readonly type: string;
 	readonly online: boolean;
 	readonly traits: readonly string[];
-	/** Where its requests go. */
+	/** The upstreams of its requests. */
 	readonly targets: readonly {
 		readonly upstream: string;
 		readonly model: string;
@@ -119,7 +119,7 @@ export interface ModelRow extends Traffic {
 }
 export interface Models {
 	readonly models: readonly ModelRow[];
-	/** Of the traffic beside each model. */
+	/** The span of the traffic of each model. */
 	readonly windowSeconds: number;
 }
 
@@ -129,15 +129,15 @@ export interface UpstreamRow extends Traffic {
 	/** Without credentials, query and anchor; null: the engine in this server. */
 	readonly url: string | null;
 	readonly state: "up" | "out" | "trial";
-	/** It asked for a pause. */
+	/** True where it requested a pause. */
 	readonly busy: boolean;
 	readonly running: number;
 	readonly maxConcurrent: number | null;
 	readonly consecutiveFaults: number;
-	/** How often it was taken out since the start. */
+	/** How often it was ejected since the start. */
 	readonly ejections: number;
 	readonly lastFault: string | null;
-	/** Models that go to it. */
+	/** Models that it serves. */
 	readonly models: readonly string[];
 }
 export interface Upstreams {
@@ -152,17 +152,17 @@ export interface ProbeResult {
 	readonly state: "up" | "out" | "trial";
 }
 
-/** What rows of the usage explorer are told apart by. */
+/** The columns by which the usage explorer groups rows. */
 export type UsageBy = "day" | "model" | "key" | "account";
 export interface UsageRow extends Charges {
-	/** Each is there where `by` has it. */
+	/** Present where `by` names it. */
 	readonly day?: Day;
-	/** A model, or what else was used (`crypto-rpc-<network>`). */
+	/** A model, or another service (`crypto-rpc-<network>`). */
 	readonly model?: string;
 	/** `id: null`: used without a key, by a wallet. */
 	readonly key?: { readonly id: string | null; readonly description: string; readonly last6Chars: string };
 	readonly account?: { readonly id: string; readonly name: string };
-	/** What was used, by unit: `input tokens`, `output tokens`, `images`, `characters`, `milliseconds`, `credits`, ... */
+	/** Amounts used, by unit: `input tokens`, `output tokens`, `images`, `characters`, `milliseconds`, `credits`, ... */
 	readonly units: Readonly<Record<string, number>>;
 }
 /** GET /usage */
@@ -170,10 +170,10 @@ export interface UsageReport {
 	readonly from: Day;
 	readonly to: Day;
 	readonly by: readonly UsageBy[];
-	/** Day by day from the oldest, else dearest first. */
+	/** Rows by day from the oldest, else the most expensive first. */
 	readonly rows: readonly UsageRow[];
 	readonly total: Charges;
-	/** There are more rows than are told. */
+	/** True where rows were left out. */
 	readonly truncated: boolean;
 }
 
@@ -183,7 +183,7 @@ export interface MarginReport {
 	readonly to: Day;
 	/** Highest sales first. */
 	readonly models: readonly MarginRow[];
-	/** Sold is cost, margin, and what has no cost. */
+	/** Sales are the sum of cost, margin, and sales without a cost. */
 	readonly total: {
 		readonly soldUsd: Amount;
 		readonly overrunUsd: Amount;
@@ -197,13 +197,13 @@ export interface MarginRow {
 	/** USD, bundled credit and diem together. */
 	readonly soldUsd: Amount;
 	readonly overrunUsd: Amount;
-	/** As configured now; null where none of its skus has a cost. */
+	/** The cost as configured now; null where none of its skus has a cost. */
 	readonly costUsd: Amount | null;
-	/** What of the sales has no cost: it is in no margin. */
+	/** Sales without a known cost: no margin includes them. */
 	readonly soldWithoutCostUsd: Amount;
 	/** May begin with a minus. */
 	readonly marginUsd: string | null;
-	/** Of what was sold; null without sales or cost. */
+	/** Percent of sales; null without sales or cost. */
 	readonly marginPercent: number | null;
 }
 
@@ -224,7 +224,7 @@ export interface NetworkRow {
 	readonly network: string;
 	readonly name: string;
 	readonly online: boolean;
-	/** The newest block that an upstream told of. */
+	/** The newest block that an upstream reported. */
 	readonly head: number | null;
 	readonly finalBlock: number | null;
 	/** Credits that all accounts used today (UTC). */
@@ -233,7 +233,7 @@ export interface NetworkRow {
 }
 export interface NetworkUpstream {
 	readonly name: string;
-	/** Its path and headers are never told: a key may stand there. */
+	/** The origin alone, since the path and headers may hold a key. */
 	readonly origin: string;
 	readonly chain: string;
 	readonly state: "up" | "out" | "trial";
@@ -269,7 +269,7 @@ export interface RequestDetail {
 		readonly cachedTokens: number;
 		readonly cacheWriteTokens: number;
 		readonly reasoningTokens: number;
-		/** Counted here, since the upstream gave none. */
+		/** True where tokens were counted here, since the upstream reported none. */
 		readonly counted: boolean;
 	} | null;
 	readonly lines: readonly {
@@ -295,7 +295,7 @@ export interface SendRow {
 	readonly rawHash: string | null;
 	readonly transactionHash: string | null;
 	readonly sentAt: Instant;
-	/** `accepted`, the code of the error; null: nobody knows, or it is under way. */
+	/** `accepted`, or the error's code; null: unknown, or under way. */
 	readonly outcome: string | null;
 	readonly endedAt: Instant | null;
 }
@@ -305,7 +305,7 @@ export interface RefusalRow {
 	readonly at: Instant;
 	readonly account: { readonly id: string; readonly name: string };
 	readonly keyId: string;
-	/** The model, or the endpoint where the limit is no model's. */
+	/** The model, or the endpoint where the limit is not a model's. */
 	readonly modelId: string;
 	readonly tier: Account["tier"];
 	readonly kind: "RPD" | "RPM" | "TPM" | "FAILED_REQUESTS" | "UNSUPPORTED_FEATURE_REQUESTS";
@@ -337,14 +337,14 @@ export interface TopUpRow {
 	readonly endedAt: Instant | null;
 }
 
-/** Work that goes on after its start was answered. */
+/** Work that continues after its start was answered. */
 export interface Task<Report> {
 	readonly state: "never" | "running" | "done" | "failed";
 	readonly startedAt: Instant | null;
 	readonly endedAt: Instant | null;
-	/** Of the last run that came to its end. */
+	/** The report of the last completed run. */
 	readonly report: Report | null;
-	/** Why the last run came to none. */
+	/** Why the last run failed. */
 	readonly error: string | null;
 }
 /** GET and POST /reconcile */
@@ -392,8 +392,8 @@ export interface Assets {
 export type LogLevel = "trace" | "debug" | "info" | "warn" | "error" | "fatal" | "silent";
 /** GET /settings */
 export interface Settings {
-	/** As loaded, with defaults; a secret is the text `(hidden)`. */
+	/** The configuration as loaded, with defaults; a secret is the text `(hidden)`. */
 	readonly config: Readonly<Record<string, unknown>>;
-	/** Of this node, now. */
+	/** This node's current level. */
 	readonly logLevel: LogLevel;
 }

@@ -9,7 +9,9 @@ import type { UsageQuery } from "./schema.ts";
 import type { UsageBy, UsageReport, UsageRow } from "./types.ts";
 import { dayText, rangeOf } from "./when.ts";
 
-/** What is read, and put together to rows by model: the dearest. It keeps the event loop for some ten milliseconds. */
+/**
+ * Maximum number of rows read, the most expensive ones. Grouping them takes some ten milliseconds of the event loop.
+ */
 const MAX_READ = 20_000;
 const MAX_ROWS = 5_000;
 
@@ -69,7 +71,10 @@ async function reportOf(query: UsageQuery, { books }: ConsoleApiDeps): Promise<U
 	};
 }
 
-/** Throws 400 where a part is named twice. */
+/**
+ * Returns the columns to group by.
+ * @throws ApiError 400 where one is repeated
+ */
 function partsOf(text: string): UsageBy[] {
 	const parts = text.split(",") as UsageBy[];
 	if (new Set(parts).size < parts.length) throw invalidField(["by"], "names a part twice");
@@ -82,7 +87,7 @@ interface Group {
 	readonly units: Record<string, number>;
 }
 
-/** Sums of the rows that are the same in all parts. */
+/** Returns the sums of rows that are equal in all columns. */
 function rowsOf(found: readonly OperatorUsage[], by: readonly UsageBy[]): UsageRow[] {
 	const groups = new Map<string, Group>();
 	for (const row of found) {
@@ -117,12 +122,12 @@ function priceOf({ usd, bundled, diem, overrun }: ChargeSum): number {
 	return usd + bundled + diem + overrun;
 }
 
-/** The model, or what else was used. */
+/** Returns the model, or the other service used. */
 function subjectOf(row: OperatorUsage): string {
 	return skuOf(row.sku ?? "").subject;
 }
 
-/** `input tokens`, `images`, `credits`, ... */
+/** Returns a sku's unit: `input tokens`, `images`, `credits`, ... */
 function unitOf(sku: string): string {
 	const { part, unitType } = skuOf(sku);
 	return part === null ? unitType : `${part} ${unitType}`;

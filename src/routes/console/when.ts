@@ -1,4 +1,4 @@
-/** Instants and days as the console tells them, UTC. */
+/** Formats instants and days for the console, in UTC. */
 import Type from "typebox";
 import { invalidField } from "../../schema/index.ts";
 
@@ -14,17 +14,20 @@ export function instantOrNull(ms: number | null): string | null {
 	return ms === null ? null : instant(ms);
 }
 
-/** `2026-11-28` of a UTC day number. */
+/** Returns a UTC day number as `2026-11-28`. */
 export function dayText(day: number): string {
 	return instant(day * DAY_MS).slice(0, 10);
 }
 
 export const DaySchema = Type.String({ pattern: "^\\d{4}-\\d{2}-\\d{2}$" });
 
-/** The UTC day number of a day. Throws 400 for a day that no calendar has. */
+/**
+ * Returns the UTC day number of a day.
+ * @throws ApiError 400 for a day that no calendar has
+ */
 export function dayOf(field: string, text: string): number {
 	const ms = Date.parse(`${text}T00:00:00Z`);
-	// Some readers take 02-30 for 03-02.
+	// Some parsers read 02-30 as 03-02.
 	if (Number.isNaN(ms) || instant(ms).slice(0, 10) !== text) throw invalidField([field], "is no day; expected like 2026-11-28");
 	return ms / DAY_MS;
 }
@@ -37,7 +40,10 @@ export interface DayRange {
 	readonly lastDay: number;
 }
 
-/** The days of a query; left out: the 30 up to `to`, or to today. Throws 400. */
+/**
+ * Returns the days of a query; left out: the 30 up to `to`, or to today.
+ * @throws ApiError 400
+ */
 export function rangeOf(query: { readonly from?: string; readonly to?: string }, today: number): DayRange {
 	const lastDay = query.to === undefined ? today : dayOf("to", query.to);
 	const firstDay = query.from === undefined ? lastDay - DEFAULT_DAYS + 1 : dayOf("from", query.from);

@@ -13,8 +13,8 @@ import { type RequestBody, readRequestBody } from "./request-body.ts";
 import { RpcRun } from "./run.ts";
 
 /**
- * A request's checks in the order of docs/rpc.md: body, methods, then the minute's requests, the idempotency key, the
- * day's credits, the money. Reaches no upstream before all of them have passed.
+ * Checks a request in the order of docs/rpc.md: body, methods, then the minute's requests, the idempotency key, the
+ * day's credits, the money. Calls no upstream before all of them have passed.
  */
 export function admitRpc(raw: Uint8Array, network: RpcNetwork, call: Call, deps: RpcDeps): Admission {
 	const envelope = readRequestBody(raw);
@@ -71,7 +71,7 @@ export function admitRpc(raw: Uint8Array, network: RpcNetwork, call: Call, deps:
 	};
 }
 
-/** No waiting helps: the request alone passes what a day has. */
+/** Returns the refusal of a request that alone exceeds the day's limit: waiting does not help. */
 function overDay(credits: number, creditsPerDay: number): ApiError {
 	return new ApiError("INVALID_REQUEST", {
 		message: `This request may cost ${credits} credits, and an account has ${creditsPerDay} in 24 hours: send fewer calls at once`,

@@ -6,21 +6,21 @@ const HEAD = '{"jsonrpc":"2.0","id":';
 const RESULT = ',"result":';
 const ERROR = ',"error":';
 const END = "}";
-/** The error of an item that the upstream left out of its batch: Internal error (JSON-RPC 2.0, 5.1). */
+/** The error of an item that is missing in the upstream's batch: Internal error (JSON-RPC 2.0, 5.1). */
 const MISSING = JSON.stringify({ code: -32603, message: "The upstream gave no answer to this item; ask for it again" });
 const MISSING_SEND = JSON.stringify({
 	code: -32603,
 	message: "Outcome unknown: the upstream gave no answer to this item; send the same bytes again",
 });
 
-/** The answer to a single request: its id byte for byte, and the upstream's own bytes of the value. */
+/** Returns the answer to a single request: its id byte for byte, and the upstream's own bytes of the value. */
 export function singleAnswer(envelope: RequestBody, outcome: RpcOutcome): Splice {
 	const answer = new Splice(envelope.bytes);
 	insertItem(answer, envelope.items[0], outcome, false);
 	return answer;
 }
 
-/** What stands before and behind the value of a single answer that is streamed. */
+/** Returns the bytes before and after the value of a single streamed answer. */
 export function streamFrame(
 	envelope: RequestBody,
 	kind: RpcStream["kind"],
@@ -31,8 +31,8 @@ export function streamFrame(
 }
 
 /**
- * The answer to a batch: an array in the order of the request, whatever the ids. `outcomes` are by position; what is
- * missing becomes an error of ours, which for a send says that its outcome is not known.
+ * Returns the answer to a batch: an array in the order of the request, whatever the ids. `outcomes` are by position; a
+ * missing one becomes an error of ours, which for a send says that its outcome is unknown.
  */
 export function batchAnswer(envelope: RequestBody, outcomes: readonly RpcOutcome[], isSend: (index: number) => boolean): Splice {
 	const answer = new Splice(envelope.bytes);

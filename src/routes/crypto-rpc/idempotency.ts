@@ -6,23 +6,27 @@ import { IDEMPOTENCY_KEY } from "../../server/idempotency-key.ts";
 import { costHeaders } from "./cost-headers.ts";
 import type { RpcDeps } from "./deps.ts";
 
-/** The request's Idempotency-Key; null without one. Throws IDEMPOTENCY_KEY_INVALID. */
+/**
+ * Returns the request's Idempotency-Key; null without one.
+ * @throws ApiError IDEMPOTENCY_KEY_INVALID
+ */
 export function idempotencyKey(request: Request): string | null {
 	const key = request.headers.get("idempotency-key");
 	if (key !== null && !IDEMPOTENCY_KEY.test(key)) throw new ApiError("IDEMPOTENCY_KEY_INVALID");
 	return key;
 }
 
-/** What an idempotency key of a request that is to run holds: its ticket, and what an earlier try left. */
+/** The state of an idempotency key for a request that is to run: its ticket, and what an earlier attempt left. */
 export interface KeyedRun {
 	readonly ticket: IdempotencyTicket;
-	/** Hashes by item of sends whose outcome an earlier try did not learn. */
+	/** Hashes by item of sends whose outcome an earlier attempt did not learn. */
 	readonly unknownSends: ReadonlyMap<number, string | null>;
 }
 
 /**
- * Looks the key up: the answer that it stands for, or the right to run. Throws IDEMPOTENCY_KEY_REUSED,
- * IDEMPOTENCY_IN_PROGRESS, or RATE_LIMIT_EXCEEDED where the account has as many keys as are kept.
+ * Looks up the key: returns its stored answer, or the right to run.
+ * @throws ApiError IDEMPOTENCY_KEY_REUSED, IDEMPOTENCY_IN_PROGRESS, or RATE_LIMIT_EXCEEDED where the account has the
+ * maximum number of keys
  */
 export async function claimKey(
 	key: string,
@@ -53,7 +57,7 @@ export async function claimKey(
 	}
 }
 
-/** What `keepUnknown` is given: item -> hash. */
+/** Returns the note for `keepUnknown`: item -> hash. */
 export function unknownNote(sends: ReadonlyMap<number, string | null>): string {
 	return JSON.stringify([...sends]);
 }
@@ -62,7 +66,7 @@ function readNote(note: string): ReadonlyMap<number, string | null> {
 	return new Map(JSON.parse(note) as [number, string | null][]);
 }
 
-/** A replay costs nothing. */
+/** Returns a stored answer, which costs nothing. */
 function replayed({ status, body }: StoredAnswer): Answer {
 	return { status, type: "application/json", body, headers: { ...costHeaders(0, 0), "Idempotent-Replayed": "true" } };
 }

@@ -12,7 +12,7 @@ import type { RpcDeps } from "./deps.ts";
 import { idempotencyKey } from "./idempotency.ts";
 import { NetworksSchema, RpcAnswerSchema, RpcBodySchema } from "./schema.ts";
 
-/** Names that JSON-RPC over HTTP and older clients have for its bodies. */
+/** Media types that JSON-RPC over HTTP and older clients use. */
 const RPC_MEDIA_TYPES = ["application/json-rpc", "application/jsonrequest"];
 const MAX_BODY_BYTES = 5 * 1_048_576;
 
@@ -66,7 +66,7 @@ export function cryptoRpcRoutes(deps: RpcDeps): Endpoint[] {
 				if (call.caller !== null) checkNetworkRule(call.caller, networkOf(params, deps).slug);
 				idempotencyKey(call.request);
 			},
-			// A repeated request gets the answer that its first one paid for.
+			// A repeated request gets the answer that its first one has paid for.
 			mayBeFree: ({ request }) => deps.config().rpc.pricePerCreditUsd === 0 || request.headers.has("idempotency-key"),
 			mayReplay: ({ request }) => request.headers.has("idempotency-key"),
 			admit: (input, call) => admitRpc(input.raw, networkOf(input.params, deps), call, deps),
@@ -74,7 +74,10 @@ export function cryptoRpcRoutes(deps: RpcDeps): Endpoint[] {
 	];
 }
 
-/** Throws RPC_NETWORK_UNSUPPORTED for a network that is not known or switched off, with the one that is probably meant. */
+/**
+ * Returns the network of the path.
+ * @throws ApiError RPC_NETWORK_UNSUPPORTED where it is unknown or switched off, with the one that is probably meant
+ */
 function networkOf(params: Readonly<Record<string, string>>, { catalog, upstreams }: RpcDeps): RpcNetwork {
 	const slug = params.network ?? "";
 	const network = catalog.networks.get(slug) ?? catalog.optionalNetworks.get(slug);

@@ -2,15 +2,15 @@ import type { Caller } from "../../budgets/port.ts";
 import type { Config } from "../../config/index.ts";
 import { ApiError } from "../../errors/index.ts";
 
-/** The one window of an account's requests, over all its keys and networks. */
+/** The single window of an account's requests, over all its keys and networks. */
 export const RPC_WINDOW = "crypto-rpc";
 
-/** The limits of the account's tier: partners have those of the paid one. */
+/** Returns the limits of the account's tier: partners have those of the paid one. */
 export function rpcLimits(tier: Caller["account"]["tier"], config: Config): Config["rpc"]["limits"]["paid"] {
 	return tier === "staff" ? config.rpc.limits.staff : config.rpc.limits.paid;
 }
 
-/** The refusal of the minute's window in this route's own form: these headers, and only on a 429. */
+/** Returns the refusal of the minute window in this route's own form: these headers, and only on a 429. */
 export function minuteRefusal(error: ApiError, requestsPerMinute: number, subject: string): ApiError {
 	const { headers = {}, retryAfterSeconds } = error.options;
 	return new ApiError("RATE_LIMIT_EXCEEDED", {

@@ -1,2 +1,2 @@
-/** The signal of work that goes on when its caller leaves. */
+/** The signal of work that continues when its caller leaves. */
 export const NEVER_ABORTS: AbortSignal = new AbortController().signal;

@@ -5,8 +5,9 @@ import type { RequestBody } from "./request-body.ts";
 const VM_NAMES: Readonly<Record<RpcVm, string>> = { evm: "EVM", starknet: "Starknet", solana: "Solana" };
 
 /**
- * The method of each item, or none of them: throws RPC_METHOD_UNSUPPORTED, whose text has every name that is refused
- * on this network, once and in the order of the request, and whose issues have the reason and what to do in its place.
+ * Returns the method of each item.
+ * @throws ApiError RPC_METHOD_UNSUPPORTED, whose text has each refused name once, in the order of the request, and
+ * whose issues have the reason and the alternative
  */
 export function allowedMethods(catalog: RpcCatalog, network: RpcNetwork, envelope: RequestBody): readonly RpcMethod[] {
 	const methods: RpcMethod[] = [];

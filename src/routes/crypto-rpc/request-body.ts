@@ -11,23 +11,23 @@ import {
 	skipWhitespace,
 } from "../../wire/index.ts";
 
-/** Items of a batch. */
+/** Maximum number of items of a batch. */
 export const MAX_ITEMS = 100;
-/** No method of any node has a longer name; all offending names go into one error. */
+/** Maximum length of a method's name; all offending names go into one error. */
 const MAX_METHOD_CHARACTERS = 128;
-/** Own members of an item: more are refused, as at the top of other bodies. */
+/** Maximum number of an item's members, as at the top of other bodies. */
 const MAX_MEMBERS = 1_000;
-/** Faults that one answer tells. */
+/** Maximum number of faults in one answer. */
 const MAX_ISSUES = 20;
-/** Of a name that is refused; what stands behind a NUL may be long. */
+/** Maximum length of a refused name in a message; the part after a NUL may be long. */
 const MAX_TOLD_NAME = 64;
 const MISSING_ID = "id_required";
-/** Past these, comparing a key with each costs more than a set. */
+/** Past this number, comparing a key with each costs more than a set. */
 const FEW_KEYS = 12;
 
-/** Its bytes are its characters. */
+/** Matches names whose bytes are their characters. */
 const PLAIN_NAME = /^\w+$/;
-/** Beside `id`. */
+/** Known keys beside `id`. */
 const KNOWN_KEYS = ["method", "params", "jsonrpc"] as const;
 
 const QUOTE = 0x22;
@@ -41,9 +41,9 @@ const LETTER_N = 0x6e;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
-/** One JSON-RPC request: what it asks for, and where its raw texts stand in the body. */
+/** One JSON-RPC request: its method, and the positions of its raw texts in the body. */
 export interface RequestItem {
-	/** Decoded. */
+	/** The decoded method. */
 	readonly method: string;
 	/** An array or, of starknet_*, an object; null where it is left out or null: no parameters. */
 	readonly params: ByteRange | null;
@@ -54,17 +54,17 @@ export interface RequestItem {
 /** A body of JSON-RPC 2.0 requests, checked as a whole. */
 export interface RequestBody {
 	readonly bytes: Uint8Array;
-	/** An array came, so an array goes back. */
+	/** True for an array, which is answered with an array. */
 	readonly batch: boolean;
 	/** 1 to 100. */
 	readonly items: readonly RequestItem[];
 }
 
 /**
- * Reads a body (docs/rpc.md): one request or an array of them, unknown members dropped. What counts of it is the
- * method as decoded here and the raw bytes of params and id: whoever builds the upstream's item out of them asks for
- * no other method than was checked. Throws INVALID_REQUEST for what is no JSON or no request, RPC_BATCH_INVALID for a
- * batch without items, with too many, or with items that have no id.
+ * Reads a body (docs/rpc.md): one request or an array of them, unknown members dropped. Only the method as decoded here
+ * and the raw bytes of params and id count, so an upstream's item built from them has the method that was checked.
+ * Throws INVALID_REQUEST for what is no JSON or no request, RPC_BATCH_INVALID for a batch without items, with too many,
+ * or with items that have no id.
  */
 export function readRequestBody(bytes: Uint8Array): RequestBody {
 	if (!isUtf8(bytes)) throw new ApiError("INVALID_REQUEST", { message: "The body is not valid UTF-8" });
@@ -75,7 +75,7 @@ class EnvelopeReader {
 	readonly #bytes: Uint8Array;
 	readonly #json: StrictJson;
 	readonly #issues: Issue[] = [];
-	/** The method of the item before, which is often that of the next one too. */
+	/** The method of the previous item, which the next one often has too. */
 	#lastMethod = "";
 
 	constructor(bytes: Uint8Array) {
@@ -110,7 +110,7 @@ class EnvelopeReader {
 		}
 	}
 
-	/** Reads the value at `open` as an item and adds it, or what is wrong with it. Returns where it ends. */
+	/** Reads the value at `open` as an item, and adds the item or its faults. Returns where it ends. */
 	#item(open: number, index: number | null, items: RequestItem[]): number {
 		const bytes = this.#bytes;
 		if (bytes[open] !== OPEN_BRACE) {
@@ -127,7 +127,7 @@ class EnvelopeReader {
 		let params: ByteRange | null = null;
 		let id: ByteRange | null = null;
 		let byName = false;
-		/** Which of the known members were there, by bit. */
+		/** The known members seen so far, by bit. */
 		let seen = 0;
 		const others = new Keys();
 		let at = skipWhitespace(bytes, open + 1);
@@ -169,7 +169,10 @@ class EnvelopeReader {
 		return at + 1;
 	}
 
-	/** A key that does not count: none comes twice, and none is one that counts for nodes that read names without case. */
+	/**
+	 * Checks an unknown key: it must not be repeated, nor resemble a known key without case, since some nodes ignore
+	 * case.
+	 */
 	#otherKey(index: number | null, key: string, others: Keys): void {
 		const folded = foldedName(key);
 		if (folded === "id" || KNOWN_KEYS.some((known) => known === folded))
@@ -177,7 +180,7 @@ class EnvelopeReader {
 		else if (!others.add(key)) this.#issue(index, key, "repeated_key", "is there twice");
 	}
 
-	/** The key's text. Of those that count it is the same string each time, made of nothing. */
+	/** Returns the key's text. For known keys it is a constant, so no string is created. */
 	#keyAt(open: number): string {
 		const bytes = this.#bytes;
 		if (bytes[open + 3] === QUOTE && bytes[open + 1] === 0x69 && bytes[open + 2] === 0x64) return "id";
@@ -193,7 +196,7 @@ class EnvelopeReader {
 		}
 		const last = this.#lastMethod;
 		if (last !== "" && bytesAre(this.#bytes, start + 1, end - 1, last)) return last;
-		// Escaped, a character takes six bytes.
+		// An escaped character takes six bytes.
 		const method = end - start - 2 > MAX_METHOD_CHARACTERS * 6 ? null : decodeString(this.#bytes, start, end);
 		if (method !== null && method !== "" && method.length <= MAX_METHOD_CHARACTERS) {
 			if (PLAIN_NAME.test(method)) this.#lastMethod = method;
@@ -221,12 +224,12 @@ class EnvelopeReader {
 	}
 }
 
-/** The keys of an item that do not count, so that none comes twice. */
+/** The unknown keys of an item, to refuse repeated ones. */
 class Keys {
 	#few: string[] | null = null;
 	#many: Set<string> | null = null;
 
-	/** False where it was there before. */
+	/** Adds a key; returns false where it is repeated. */
 	add(key: string): boolean {
 		if (this.#many !== null) {
 			if (this.#many.size === MAX_MEMBERS)
@@ -241,7 +244,7 @@ class Keys {
 	}
 }
 
-/** The protocol of these methods has parameters by name as well. */
+/** Returns true for methods whose protocol has parameters by name as well. */
 function takesParamsByName(method: string): boolean {
 	return method.startsWith("starknet_");
 }

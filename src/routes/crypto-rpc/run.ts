@@ -15,19 +15,19 @@ import type { RpcRunDeps } from "./run-deps.ts";
 import { SendLog } from "./send-log.ts";
 import { StreamedAnswer } from "./streamed-answer.ts";
 
-/** A longer answer is not joined: its values lie where they were gathered, on disk where they are long. */
+/** Longer answers are not joined: their values stay where they were gathered, on disk where they are long. */
 const MAX_JOINED_BYTES = 8 << 20;
 const PIECE_BYTES = 256 << 10;
 
 type Answered = Pick<RpcAnswer<unknown>, "upstream" | "retries">;
 
-/** Of an item that is not sent again: an earlier try did. */
+/** The result of an item that an earlier attempt has sent. */
 const NO_UPSTREAM: Answered = { upstream: null, retries: 0 };
 
 /**
- * The work of a request: audit its sends, forward it, post what it cost, and make its answer. Sends and requests with
- * an idempotency key run to their end when their caller leaves, since what came of them is wanted later; other work is
- * stopped at once, and costs what an error costs where it had gone out.
+ * Does the work of a request: audits its sends, forwards it, posts its cost, and makes its answer. Sends and requests
+ * with an idempotency key finish even when their caller leaves, since their outcome is needed later. Other work is
+ * stopped at once, and is charged as an error where it had been sent.
  */
 export class RpcRun {
 	readonly #of: RpcRunDeps;
@@ -41,7 +41,7 @@ export class RpcRun {
 		this.#log = new SendLog(of);
 	}
 
-	/** Throws what the upstreams throw; nothing is posted then, and nothing is left open. */
+	/** Returns the answer. Throws what the upstreams throw; nothing is posted then, and nothing is left open. */
 	async answer(): Promise<MeteredAnswer> {
 		const { call } = this.#of;
 		call.suspendIdleTimeout();
@@ -104,7 +104,7 @@ export class RpcRun {
 		const single = !envelope.batch && only !== undefined;
 		const answer = single ? singleAnswer(envelope, only) : batchAnswer(envelope, outcomes, isSend);
 		const body = answer.byteLength > MAX_JOINED_BYTES ? null : answer.bytes();
-		// An answer that says of a send that nobody knows its outcome must not stand for the key: a retry looks it up.
+		// An answer with a send of unknown outcome is not stored under the key: a retry looks the send up.
 		const keeps = keyed !== null && !this.#log.anyUnknown(outcomes);
 		const kept = keeps && body !== null ? await keyed.ticket.prepare({ status: 200, body, note: "" }) : null;
 		this.#post(credits, upstream, kept);
@@ -132,13 +132,13 @@ export class RpcRun {
 		return { ...this.#answer(streamed.readable(), credits, retries), ended: streamed.ended };
 	}
 
-	/** The caller left, and what it asked for had gone out: each item costs what one without a result costs. */
+	/** Posts a request that was sent before its caller left: each item costs as much as one without a result. */
 	#leftBehind(): MeteredAnswer {
 		this.#post(this.#methods.length * ERROR_ITEM_CREDITS, null, null);
 		return CLIENT_LEFT_ANSWER;
 	}
 
-	/** Posts the credits. Resolves when that is durable. */
+	/** Posts the credits. Resolves when the post is durable. */
 	#post(credits: number, upstream: string | null, kept: PreparedAnswer | null): Promise<void> {
 		const { network, settlement, picoPrice, call } = this.#of;
 		const posted = settlement.post({
@@ -160,7 +160,7 @@ export class RpcRun {
 	}
 }
 
-/** No faster than the caller reads; ends where the caller leaves. */
+/** Returns a stream that sends no faster than the caller reads, and ends where the caller leaves. */
 function inPieces(answer: Splice, signal: AbortSignal): ReadableStream {
 	return directStream(async (sink) => {
 		const left = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));

@@ -1,7 +1,7 @@
 import Type from "typebox";
 import { named } from "../../schema/named-schema.ts";
 
-/** For the API document: request-body.ts reads the bytes, by these rules and more. */
+/** The schema for the API document; request-body.ts reads the bytes, by these rules and more. */
 const ItemSchema = Type.Object({
 	jsonrpc: Type.Optional(Type.Literal("2.0")),
 	id: Type.Optional(Type.Union([Type.String(), Type.Number(), Type.Null()])),

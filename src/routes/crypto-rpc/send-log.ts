@@ -6,14 +6,14 @@ import type { RpcRunDeps } from "./run-deps.ts";
 import { findSends, type Send, sendEnd, sendRows } from "./sends.ts";
 
 /**
- * The sends of one request: audited before anything goes out, told what came of them, and, where nobody knows, left
- * behind so that a retry with the same idempotency key asks the chain before it sends again.
+ * The sends of one request. They are audited before anything goes out and once their outcome is known. Where it stays
+ * unknown, a note makes a retry with the same idempotency key ask the chain before it sends again.
  */
 export class SendLog {
 	readonly #of: RpcRunDeps;
 	readonly #none: boolean;
 	#sends: readonly Send[] = [];
-	/** Positions in the request of the items that go out. */
+	/** Positions in the request of the items to send. */
 	#places: readonly number[] = [];
 
 	constructor(of: RpcRunDeps) {
@@ -39,8 +39,8 @@ export class SendLog {
 	}
 
 	/**
-	 * The item with the hash under which the chain will know it, and whether an earlier request under the same key may have
-	 * sent it: so the pool tells an own earlier try from a stranger's.
+	 * Returns the item with its hash on the chain, and whether an earlier request under the same key may have sent it: so
+	 * the pool distinguishes our own earlier attempt from a stranger's.
 	 */
 	withHash(item: RpcItem, index: number): RpcItem {
 		const send = this.#sendAt(index);
@@ -48,14 +48,15 @@ export class SendLog {
 		return { ...item, txHash: send.hashes?.txHash ?? null, mayBeTaken: this.#of.keyed?.unknownSends.has(index) ?? false };
 	}
 
-	/** These items go out now. */
+	/** Records the items that are sent now. */
 	forwarding(places: readonly number[]): void {
 		this.#places = places;
 	}
 
 	/**
-	 * By position, the answers to sends that an earlier try under the same key made without learning their outcome, and
-	 * which the chain has. Throws REQUEST_TIMEOUT where no upstream can tell.
+	 * Returns, by position, the answers to sends that an earlier attempt under the same key made without learning their
+	 * outcome, and which the chain has.
+	 * @throws ApiError REQUEST_TIMEOUT where no upstream knows
 	 */
 	async sentBefore(): Promise<ReadonlyMap<number, RpcOutcome>> {
 		const { keyed, network, call, deps } = this.#of;
@@ -76,12 +77,12 @@ export class SendLog {
 		return known;
 	}
 
-	/** True where it is not known of a send whether it was taken. */
+	/** Returns true where it is unknown whether a send was accepted. */
 	anyUnknown(outcomes: readonly RpcOutcome[]): boolean {
 		return this.#sends.some((send) => outcomes[send.index]?.kind === "missing");
 	}
 
-	/** After the post: tells the audit, and leaves what is not known to a retry. */
+	/** After the post: records the outcomes in the audit, and leaves unknown ones to a retry. */
 	async ended(outcomes: readonly RpcOutcome[]): Promise<void> {
 		const unknown: number[] = [];
 		for (const send of this.#sends) {
@@ -92,7 +93,7 @@ export class SendLog {
 		await this.#leave(unknown);
 	}
 
-	/** The error of a call that failed, with what is known of its sends; tells the audit and a retry. */
+	/** Returns the error of a failed call, with what is known of its sends; records it in the audit and for a retry. */
 	async failed(error: unknown): Promise<unknown> {
 		if (this.#sends.length === 0) return error;
 		const places = error instanceof RpcCallError ? error.unknownSends : [];
@@ -103,7 +104,7 @@ export class SendLog {
 		return error instanceof ApiError && unknown.length > 0 ? this.#withHashes(error, unknown) : error;
 	}
 
-	/** The error names the hashes to look for, and says what is safe to do. */
+	/** Adds the hashes to look for to the error, and what is safe to do. */
 	#withHashes(error: ApiError, unknown: readonly number[]): ApiError {
 		const hashes = unknown.flatMap((index) => this.#sendAt(index)?.hashes?.txHash ?? []);
 		const named = hashes.length > 0 ? ` (${hashes.join(", ")})` : "";

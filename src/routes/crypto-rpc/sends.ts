@@ -5,9 +5,9 @@ import type { RpcItem, RpcOutcome } from "../../upstreams/rpc/port.ts";
 import { nextTurn, utf8Text } from "../../wire/index.ts";
 import { rawTransactionOf, type TransactionHashes, transactionHashes } from "./transaction-hash.ts";
 
-/** A send among the items of a request: what the audit keeps of it. */
+/** A send among the items of a request, as the audit stores it. */
 export interface Send {
-	/** Its place in the request. */
+	/** Its position in the request. */
 	readonly index: number;
 	readonly method: RpcMethod;
 	/** null: no raw transaction, or none in hex. */
@@ -16,10 +16,10 @@ export interface Send {
 	readonly audited: boolean;
 }
 
-/** Hashing them takes some milliseconds. */
+/** Bytes hashed in one turn: some milliseconds. */
 const MAX_BYTES_IN_TURN = 64 * 1024;
 
-/** The sends among the items, with their hashes. */
+/** Returns the sends among the items, with their hashes. */
 export async function findSends(items: readonly RpcItem[]): Promise<Send[]> {
 	const sends: Send[] = [];
 	let bytesInTurn = 0;
@@ -37,7 +37,7 @@ export async function findSends(items: readonly RpcItem[]): Promise<Send[]> {
 	return sends;
 }
 
-/** The audit's rows of the sends. */
+/** Returns the audit's rows of the sends. */
 export function sendRows(sends: readonly Send[], requestId: string, caller: Caller, network: RpcNetwork): SendRow[] {
 	return sends
 		.filter((send) => send.audited)
@@ -53,8 +53,8 @@ export function sendRows(sends: readonly Send[], requestId: string, caller: Call
 }
 
 /**
- * What the audit is told of a send's end: `accepted`, or the error's code. The node's word for the hash counts only where
- * it could not be computed here: what was sent is known better than what a node says of it.
+ * Returns a send's outcome for the audit: `accepted`, or the error's code. The node's hash counts only where it could
+ * not be computed here, since our own hash is more reliable.
  */
 export function sendEnd(send: Send, outcome: RpcOutcome): { readonly outcome: string; readonly txHash: string | null } {
 	if (outcome.kind === "missing") return { outcome: "unknown", txHash: null };

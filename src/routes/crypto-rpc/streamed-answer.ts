@@ -5,7 +5,7 @@ import { freeBytes } from "../../wire/index.ts";
 import { streamFrame } from "./answers.ts";
 import type { RequestBody } from "./request-body.ts";
 
-/** Larger answers are not kept under an idempotency key. */
+/** Larger answers are not stored under an idempotency key. */
 const MAX_KEPT_BYTES = 8 << 20;
 
 export interface StreamedAnswerDeps {
@@ -16,26 +16,26 @@ export interface StreamedAnswerDeps {
 	readonly ticket: IdempotencyTicket | null;
 	/** Posts the charge; resolves when it is durable. */
 	post(kept: PreparedAnswer | null): Promise<void>;
-	/** Ends what is still open of the request: called once, last. */
+	/** Ends the rest of the request: called once, last. */
 	end(): void;
 }
 
 /**
- * A big answer on its way through: the upstream's bytes go out as they come, no faster than the caller reads, and the
- * last byte waits for the post. Where the upstream breaks off the connection is reset, so that nobody takes the part
- * for the whole, and nothing is charged. A caller that leaves pays: the answer had begun.
+ * Streams a large answer: the upstream's bytes go out as they arrive, no faster than the caller reads, and the last
+ * byte waits for the post. Where the upstream breaks off, the connection is reset, so that nobody takes the part for
+ * the whole, and nothing is charged. A caller that leaves pays, since the answer had begun.
  */
 export class StreamedAnswer {
 	readonly #of: StreamedAnswerDeps;
-	/** Resolves when the answer has ended, whichever way. */
+	/** Resolves when the answer has ended in any way. */
 	readonly ended: Promise<void>;
 	#end: () => void = () => {};
 	#started = false;
 	#posted = false;
-	/** What is to be kept; null where it has become too much, or nobody asked. */
+	/** The bytes to store; null where they are too many, or need not be stored. */
 	#kept: Uint8Array[] | null;
 	#keptBytes = 0;
-	/** Wakes a write that waits for a caller that has left. */
+	/** Wakes a write that waits for a caller who has left. */
 	#onLeft: () => void = () => {};
 
 	constructor(of: StreamedAnswerDeps) {
@@ -46,7 +46,7 @@ export class StreamedAnswer {
 		});
 	}
 
-	/** The body. Where nobody ever reads it, the caller's leaving still settles. */
+	/** Returns the body. Where nobody ever reads it, the request still settles when the caller leaves. */
 	readable(): ReadableStream {
 		const { signal } = this.#of;
 		const left = () => {
@@ -74,7 +74,7 @@ export class StreamedAnswer {
 			try {
 				sink?.close(fault);
 			} catch {
-				// The caller has left: there is nobody to close towards.
+				// The caller has left, so the sink is closed already.
 			}
 			this.#end();
 		}
@@ -87,7 +87,7 @@ export class StreamedAnswer {
 		const reader = stream.value.getReader();
 		for (let read = await reader.read(); !read.done; read = await reader.read()) {
 			await this.#write(sink, read.value);
-			// What was written is copied; what a caller who left did not take may still be looked at.
+			// Written bytes are copied; unread bytes of a caller who left may still be in use.
 			if (!this.#of.signal.aborted) freeBytes(read.value);
 		}
 		const kept = await this.#prepared(frame.tail);
@@ -96,14 +96,14 @@ export class StreamedAnswer {
 		await this.#write(sink, frame.tail);
 	}
 
-	/** The whole answer, ready to be kept with its post. */
+	/** Returns the whole answer, prepared for storing with its post. */
 	async #prepared(tail: Uint8Array): Promise<PreparedAnswer | null> {
 		const { ticket } = this.#of;
 		if (ticket === null || this.#kept === null) return null;
 		return ticket.prepare({ status: 200, body: Buffer.concat([...this.#kept, tail]), note: "" });
 	}
 
-	/** A promise where the caller reads too slowly, until it has caught up or left. */
+	/** Writes bytes, and waits for a slow caller until it has caught up or left. */
 	async #write(sink: DirectSink, bytes: Uint8Array): Promise<void> {
 		this.#of.signal.throwIfAborted();
 		this.#keep(bytes);
@@ -122,7 +122,7 @@ export class StreamedAnswer {
 		else this.#kept.push(bytes.slice());
 	}
 
-	/** Where the caller left before the end: the charge, unless it was posted. */
+	/** Posts the charge where the caller left before the end, unless it was posted. */
 	async #postLeft(): Promise<void> {
 		if (this.#of.signal.aborted && !this.#posted) await this.#of.post(null);
 	}

@@ -1,25 +1,25 @@
 import { setImmediate } from "node:timers/promises";
 import { arrayElements, decodeString } from "../../wire/index.ts";
 
-/** Hashed at once; then others have their turn: a transaction with blobs takes tens of milliseconds. */
+/** Bytes hashed in one turn of the event loop: a transaction with blobs takes tens of milliseconds. */
 const PIECE_BYTES = 64 * 1024;
 const HEX = /^0[xX][0-9a-fA-F]*$/;
 const QUOTE = 0x22;
 
 const LIST_OF_LEGACY = 0xc0;
 const BLOB_TYPE = 0x03;
-/** EIP-2930, EIP-1559, EIP-7702. */
+/** Transaction types of EIP-2930, EIP-1559, EIP-7702. */
 const PLAIN_TYPES: readonly number[] = [0x01, 0x02, 0x04];
 
 /** Both as 0x and 64 lower-case hex digits. */
 export interface TransactionHashes {
 	/** keccak256 of the bytes as they were sent. */
 	readonly rawHash: string;
-	/** How the chain knows the transaction; null where its type is unknown here, or it is no transaction. */
+	/** The transaction's hash on the chain; null where its type is unknown here, or it is no transaction. */
 	readonly txHash: string | null;
 }
 
-/** The first of these parameters (raw JSON text of an array), where it is a string. */
+/** Returns the first of these parameters (raw JSON text of an array), where it is a string. */
 export function rawTransactionOf(params: Uint8Array): string | null {
 	const first = arrayElements(params, 0, 1)[0];
 	if (first === undefined || params[first.start] !== QUOTE) return null;
@@ -27,8 +27,8 @@ export function rawTransactionOf(params: Uint8Array): string | null {
 }
 
 /**
- * The hashes of a signed transaction in hex. A transaction with blobs (EIP-4844) is sent with its blobs around it,
- * while its hash is that of the transaction alone; of the other known types it is that of the bytes. Null where the
+ * Returns the hashes of a signed transaction in hex. A transaction with blobs (EIP-4844) is sent with its blobs around
+ * it, while its hash is that of the transaction alone; of the other known types it is that of the bytes. Null where the
  * text is no hex.
  */
 export async function transactionHashes(raw: string): Promise<TransactionHashes | null> {
@@ -46,7 +46,7 @@ export async function transactionHashes(raw: string): Promise<TransactionHashes 
 	return { rawHash, txHash: await keccak([Uint8Array.of(BLOB_TYPE), bytes.subarray(wrapped.start, inner.end)]) };
 }
 
-/** Where the content of the RLP list at `at` begins and ends (RLP, "Definition"); null where there is none. */
+/** Returns where the content of the RLP list at `at` begins and ends (RLP, "Definition"); null where there is none. */
 function listItem(bytes: Uint8Array, at: number): { readonly start: number; readonly end: number } | null {
 	const first = bytes[at] ?? 0;
 	if (first < 0xc0) return null;

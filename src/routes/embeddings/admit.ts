@@ -12,10 +12,10 @@ import { requireShortTexts } from "./input-limit.ts";
 import { EmbeddingRun } from "./run.ts";
 import type { EmbeddingsBody } from "./schema.ts";
 
-/** Marks that a model puts around each text count as its tokens. */
+/** Tokens of the marks that a model puts around each text. */
 const MARKS_A_TEXT = 4;
 
-/** A request's checks and what follows them; nothing is sent anywhere yet. */
+/** Checks a request and returns its admission; nothing is sent anywhere yet. */
 export async function admitEmbeddings(
 	input: Input<EmbeddingsBody, unknown>,
 	call: Call,

@@ -6,8 +6,8 @@ import { ApiError } from "../../errors/index.ts";
 const MOST_BYTES_PER_TOKEN = 16;
 
 /**
- * Refuses a text that by our own count has more tokens than the model takes of each. Counts only texts whose bytes could
- * be so many. The built-in model counts by itself.
+ * Refuses a text that by our own count exceeds the model's limit. It counts only texts whose bytes leave that open. The
+ * built-in model counts itself.
  * @param sizes bytes of each text, whole
  * @throws ApiError TOO_MANY_TOKENS, naming the text
  */
@@ -27,7 +27,7 @@ export async function requireShortTexts(
 		const message = `${where} has ${tokens} tokens by our count; the model reads at most ${maxInputTokens}. Send it in parts`;
 		return new ApiError("TOO_MANY_TOKENS", { message, param: "input" });
 	};
-	// What bytes alone can tell comes before any text is counted.
+	// Texts that are too long by their bytes are refused before any text is counted.
 	for (const { index, atLeast } of long) if (atLeast > maxInputTokens) throw tooLong(index, `at least ${atLeast}`);
 	for (const { text, index } of long) {
 		const tokens = await countTokens(text);

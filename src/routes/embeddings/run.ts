@@ -10,18 +10,18 @@ import { concatInSteps, headerText, inTurns, type LongStrings } from "../../wire
 import type { EmbeddingsDeps } from "./deps.ts";
 import type { EmbeddingsBody } from "./schema.ts";
 
-/** Longer texts are not counted: no count of them comes in time. */
+/** Longer texts are not counted, which would take too long. */
 const MAX_COUNTED_BYTES = 4 * 1_048_576;
 
 export interface EmbeddingOrder {
 	readonly body: EmbeddingsBody;
 	readonly raw: Uint8Array;
 	readonly long: LongStrings;
-	/** As `body` has them: of a large body without the rest of long ones. */
+	/** The texts of `body`: in a large body long ones are cut. */
 	readonly texts: readonly string[];
-	/** Of all texts, whole. */
+	/** Bytes of all whole texts. */
 	readonly bytes: number;
-	/** More than the texts can have: who counts more is not believed. */
+	/** Upper bound of the tokens; a larger reported count is not believed. */
 	readonly mostTokens: number;
 	readonly call: Call;
 	readonly settlement: Settlement;
@@ -31,15 +31,15 @@ export interface EmbeddingOrder {
 interface Vectors {
 	/** The `data` of the answer, in pieces. */
 	readonly data: readonly Uint8Array[];
-	/** As who made them counted; null: nobody did. */
+	/** Tokens reported with the vectors; null: not reported. */
 	readonly tokens: number | null;
 }
 
-/** A request past admission and hold. */
+/** A request after admission and hold. */
 export class EmbeddingRun {
 	readonly #of: EmbeddingOrder;
 	readonly #deps: EmbeddingsDeps;
-	/** Who has the texts: from then on leaving is billed. */
+	/** The upstream that was sent the texts. From then on a caller that leaves is charged. */
 	#sentTo: string | null = null;
 
 	constructor(of: EmbeddingOrder, deps: EmbeddingsDeps) {
@@ -69,7 +69,7 @@ export class EmbeddingRun {
 		}
 	}
 
-	/** By the servers of the model, and by the engine of this machine in the place that it has among them. */
+	/** Makes the vectors by the model's servers, and by this machine's engine in its place among them. */
 	async #vectors(): Promise<Vectors> {
 		const servers = this.#of.model.targets.filter(({ upstream }) => upstream !== EMBEDDED);
 		const own = this.#of.model.targets.find(({ upstream }) => upstream === EMBEDDED);
@@ -83,7 +83,7 @@ export class EmbeddingRun {
 		);
 	}
 
-	/** The second where the first fails by no fault of the request. */
+	/** Runs the second where the first fails without a fault of the request. */
 	async #orElse<T>(first: () => Promise<T>, second: (() => Promise<T>) | null): Promise<T> {
 		try {
 			return await first();
@@ -128,14 +128,14 @@ export class EmbeddingRun {
 		return { data: vectorList(vectors.map((vector) => writtenVector(vector, format))), tokens };
 	}
 
-	/** Very long texts are estimated by their bytes. */
+	/** Counts the tokens; very long texts are estimated by their bytes. */
 	async #counted(): Promise<number> {
 		const { texts, long, bytes, call } = this.#of;
 		if (bytes > MAX_COUNTED_BYTES) return tokensOfBytes(bytes);
 		return this.#deps.countTokens(texts.map((text) => long.textOf(text)).join("\n"), call.tenant);
 	}
 
-	/** `tokens` null, or more than there can be: they are counted here. */
+	/** Posts the tokens; where they are null, or impossibly many, they are counted here. */
 	async #post(tokens: number | null, status: number): Promise<number> {
 		const { settlement, model, mostTokens } = this.#of;
 		const told = tokens !== null && tokens <= mostTokens ? tokens : null;

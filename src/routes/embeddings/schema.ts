@@ -1,7 +1,7 @@
 import Type, { type Static } from "typebox";
 import { named } from "../../schema/named-schema.ts";
 
-/** Texts of one request. */
+/** Maximum number of texts in a request. */
 const MAX_TEXTS = 2_048;
 
 export const EmbeddingsBodySchema = Type.Object(

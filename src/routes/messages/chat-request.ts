@@ -11,13 +11,16 @@ type Tools = NonNullable<ChatBody["tools"]>;
 
 export interface MessagesChat {
 	readonly body: ChatBody;
-	/** What the request has and nothing is done with, for the caller. */
+	/** The ignored parts of the request, for the caller. */
 	readonly ignored: readonly string[];
-	/** The caller's name of a field of the chat request. */
+	/** Returns the caller's name of a field of the chat request. */
 	rename(path: Issue["path"]): Issue["path"];
 }
 
-/** The chat request that says the same to this model. Throws 400 for what cannot be said. */
+/**
+ * Converts the request to a chat request for this model.
+ * @throws ApiError 400 for content without an equivalent
+ */
 export function chatRequest(
 	request: MessagesBody | CountTokensBody,
 	model: Pick<TextModel, "capabilities" | "maxCompletionTokens">,
@@ -47,8 +50,8 @@ export function chatRequest(
 }
 
 /**
- * Throws 400 for what needs a memory of ours. Anthropic's SDKs know the code of a thread: those that may, go on with the
- * whole conversation.
+ * Refuses with 400 options that need stored conversations. Anthropic's SDKs recognise the error code of a thread, and
+ * may continue with the whole conversation.
  */
 function refuseState({ thread, container }: CountTokensBody): void {
 	const reason = "nothing is kept between requests; send the whole conversation as messages";
@@ -57,7 +60,10 @@ function refuseState({ thread, container }: CountTokensBody): void {
 	if (container !== undefined) throw invalidField(["container"], reason, "unsupported");
 }
 
-/** Clients must send a maximum, and send that of a model they know: no more than this model can say is held for. */
+/**
+ * Returns the sampling options. Clients must send a maximum, often that of another model; no more than this model's
+ * maximum is held for.
+ */
 function sampling(request: MessagesBody, modelMaxTokens: number | null): Partial<ChatBody> {
 	const { max_tokens, stop_sequences, stream, temperature, top_k, top_p } = request;
 	return {
@@ -70,14 +76,14 @@ function sampling(request: MessagesBody, modelMaxTokens: number | null): Partial
 	};
 }
 
-/** A search that has to run is one that is on. */
+/** Returns the service options: a forced search is enabled. */
 function serviceOf(request: CountTokensBody): Partial<ChatBody> {
 	const { service_parameters: given } = request;
 	if (mustSearch(request)) return { service_parameters: { ...given, enable_web_search: given?.enable_web_search ?? "on" } };
 	return given === undefined ? {} : { service_parameters: given };
 }
 
-/** The choice is the hosted search: by its name, or as the only tool that there is. */
+/** Returns true where the choice is the hosted search: by its name, or as the only tool. */
 function mustSearch({ tools = [], tool_choice: choice }: CountTokensBody): boolean {
 	if (choice?.type === "any") return tools.length > 0 && tools.every(isSearch);
 	return choice?.type === "tool" && tools.some((tool) => tool.name === choice.name && isSearch(tool));
@@ -102,7 +108,7 @@ function toolsOf(request: CountTokensBody, ignored: string[]): Partial<ChatBody>
 	};
 }
 
-/** null for a tool that Anthropic's servers run: nobody does here. */
+/** Returns the tool; null for one that Anthropic's servers run, which this service does not. */
 function toolOf(tool: MessageTool, index: number): Tools[number] | null {
 	const { type, name, description, input_schema, strict } = tool;
 	if (isSearch(tool)) return { type: "web_search" };
@@ -120,7 +126,10 @@ function choiceOf(choice: NonNullable<CountTokensBody["tool_choice"]>): NonNulla
 	return choice.type === "any" ? "required" : choice.type;
 }
 
-/** Hints of clients that know no other models: never a reason to refuse, dropped where the model does not take them. */
+/**
+ * Returns the thinking options. They are hints of clients that know only Anthropic's models: they are dropped where the
+ * model does not take them, never refused.
+ */
 function thinkingOf(
 	{ thinking, output_config }: CountTokensBody,
 	{ capabilities }: Pick<TextModel, "capabilities">,
@@ -157,7 +166,7 @@ function renamed(path: Issue["path"], conversation: Conversation): Issue["path"]
 	const [first, second, ...rest] = path;
 	if (first === "messages" && typeof second === "number") {
 		const source = conversation.sourceOf(second);
-		// Blocks stand at other places than the parts that they became.
+		// Blocks have other positions than the parts that they became.
 		return source === -1 ? ["system"] : ["messages", source, ...rest.slice(0, 1).filter((name) => name === "content")];
 	}
 	if (first === "tool_choice" && second === "function") return [first, ...rest];

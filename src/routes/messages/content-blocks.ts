@@ -8,7 +8,10 @@ type BlockOf<Type extends MessageBlock["type"]> = Extract<MessageBlock, { type: 
 type Shown = BlockOf<"text" | "image" | "document" | "search_result">;
 type CacheMark = BlockOf<"text">["cache_control"];
 
-/** Adds the messages to the conversation. Throws 400 for blocks that cannot be told to the model. */
+/**
+ * Adds the messages to the conversation.
+ * @throws ApiError 400 for blocks that cannot be sent to the model
+ */
 export function addMessages(conversation: Conversation, messages: readonly Message[], long: LongStrings): void {
 	for (const [index, { role, content }] of messages.entries()) {
 		conversation.from(index);
@@ -20,7 +23,7 @@ export function addMessages(conversation: Conversation, messages: readonly Messa
 	}
 }
 
-/** Text as the chat form has it: plain where nothing hangs on it. */
+/** Returns text in the chat form: a plain string where it has no attributes. */
 export function textsOf(blocks: readonly MessageBlock[], at: Path): string | TextPart[] {
 	const texts = blocks.flatMap((block, index) => {
 		if (block.type === "tool_addition" || block.type === "tool_removal") return [];
@@ -55,13 +58,13 @@ function addTurn(conversation: Conversation, blocks: readonly MessageBlock[], at
 			case "tool_result":
 				throw invalidField([...at, index, "type"], `an assistant's message has no ${block.type} block`);
 			default:
-				// Of tools that run at Anthropic.
+				// These blocks are from tools that run at Anthropic.
 				break;
 		}
 	}
 }
 
-/** Results of tools first: they answer the turn before. */
+/** Adds a user message: results of tools come first, since they answer the previous turn. */
 function addUser(conversation: Conversation, blocks: readonly MessageBlock[], at: Path): void {
 	const parts: UserPart[] = [];
 	let hasResult = false;
@@ -135,7 +138,7 @@ function documentBlock({ source, title, context, cache_control }: BlockOf<"docum
 	return [{ type: "file", file: { file_data: addressOf(source, at), ...name }, ...cached(cache_control) }];
 }
 
-/** A data URL, whose data may be a long string's beginning with its mark: nothing may stand behind it. */
+/** Returns a data URL. Its data may be cut with a mark at its end, so nothing may follow it. */
 function addressOf(source: Exclude<BlockOf<"document">["source"], { type: "text" | "content" }>, at: Path): string {
 	if (source.type === "url") return source.url;
 	if (source.type === "base64") return `data:${source.media_type};base64,${source.data}`;
@@ -146,7 +149,7 @@ function cached(mark: CacheMark): { cache_control?: NonNullable<CacheMark> } {
 	return mark ? { cache_control: mark } : {};
 }
 
-/** One text without marks as a string: not every server takes parts everywhere. */
+/** Returns a single text without attributes as a string: not every server takes parts everywhere. */
 function plain<Part extends UserPart>(parts: Part[]): string | Part[] {
 	const [only, ...more] = parts;
 	if (only === undefined) return "";

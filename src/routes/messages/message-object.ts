@@ -1,13 +1,13 @@
 import { type ChatSession, costOf, type PostedCharge, type Segment, sealThought } from "../../completions/index.ts";
 import { innerJson } from "../../wire/index.ts";
 
-/** Why the model stopped, in Anthropic's words. */
+/** Why the model stopped, as Anthropic names it. */
 export interface Stop {
 	readonly stop_reason: "end_turn" | "max_tokens" | "stop_sequence" | "tool_use" | "refusal";
 	readonly stop_sequence: string | null;
 }
 
-/** How an upstream said that it ended, and what it was asked. */
+/** How an upstream reported its end, and the requested stop options. */
 export interface Ending {
 	readonly finishReason: string | null;
 	/** The stop sequence that ended it, where the upstream names it. */
@@ -25,7 +25,7 @@ export function stopOf({ finishReason, stopReason, stopSequences, segments }: En
 	return because("end_turn");
 }
 
-/** The message of an answer, whole or at its beginning. */
+/** Returns the message of an answer, whole or at its beginning. */
 export function messageObject(
 	{ call, model }: ChatSession,
 	parts: { readonly content: readonly object[]; readonly usage: object; readonly stop?: Stop },
@@ -42,17 +42,19 @@ export function messageObject(
 	};
 }
 
-/** What belongs to the answer beside Anthropic's members. */
+/** Returns the members of the answer beside Anthropic's. */
 export function ownMembers({ echo }: ChatSession, { posted }: PostedCharge) {
 	return { cost: costOf(posted), service_parameters: echo };
 }
 
-/** The echo where an answer begins with it. */
+/** Returns the echo where an answer begins with it. */
 export function openingMembers({ streamEcho }: ChatSession) {
 	return streamEcho === null ? {} : { service_parameters: streamEcho };
 }
 
-/** Anthropic counts what came from a cache, and what was written to one, apart from the rest of the input. */
+/**
+ * Returns the usage. Anthropic counts tokens read from a cache, and written to one, apart from the rest of the input.
+ */
 export function usageOf({ usage }: PostedCharge) {
 	return {
 		input_tokens: usage.promptTokens - usage.cachedTokens - usage.cacheWriteTokens,
@@ -62,12 +64,12 @@ export function usageOf({ usage }: PostedCharge) {
 	};
 }
 
-/** A thought that has no text: only what its provider wants back. */
+/** Returns true for a thought without text: it has only what its provider needs back. */
 export function isRedacted(segment: Segment): boolean {
 	return segment.text === "" && (segment.details.length > 0 || segment.signature !== null);
 }
 
-/** A segment as a content block. */
+/** Returns a segment as a content block. */
 export function contentBlock(segment: Segment): object {
 	switch (segment.kind) {
 		case "thought": {
@@ -83,7 +85,7 @@ export function contentBlock(segment: Segment): object {
 	}
 }
 
-/** A call's arguments; what is no JSON, since the model was cut off or cannot write it, as the text that it is. */
+/** Returns a call's arguments; invalid JSON, as of a cut-off model, as the text that it is. */
 function inputOf(text: string): unknown {
 	try {
 		return text.trim() === "" ? {} : innerJson(text);

@@ -16,11 +16,11 @@ const PING = sse("ping", {});
 
 export interface MessageStreamOptions {
 	readonly stopSequences: readonly string[];
-	/** An estimate for the beginning, when nobody has counted yet. */
+	/** Returns an estimate for the beginning, before tokens are counted. */
 	readonly promptTokens: () => number;
 }
 
-/** Tells a chat stream in the events of a message (docs/messages.md). */
+/** Writes a chat stream as the events of a message (docs/messages.md). */
 export class MessageStream implements StreamForm, AssistantOutputListener {
 	readonly ping = PING;
 	readonly #session: ChatSession;
@@ -93,7 +93,7 @@ export class MessageStream implements StreamForm, AssistantOutputListener {
 	}
 }
 
-/** The block before anything of it was said. */
+/** Returns the block before any of its content. */
 function beginning(segment: Segment): object {
 	if (segment.kind === "thought" && !isRedacted(segment)) return { type: "thinking", thinking: "", signature: "" };
 	return segment.kind === "call"

@@ -4,7 +4,7 @@ import { HOSTED_CALLS } from "../../completions/responses-form/index.ts";
 import { isRecord } from "../../schema/is-record.ts";
 import { innerJson } from "../../wire/index.ts";
 
-/** The id of an output item: the same in every event and in the whole answer. */
+/** Returns the id of an output item: the same in every event and in the whole answer. */
 export function itemId(segment: Segment, requestId: string, tools: ClientTools): string {
 	return `${idPrefix(segment, tools)}_${requestId}${segment.index}`;
 }
@@ -15,15 +15,15 @@ function idPrefix(segment: Segment, tools: ClientTools): string {
 	return kind === "function" ? "fc" : kind === "custom" ? "ctc" : HOSTED_CALLS[kind].idPrefix;
 }
 
-/** How much of a segment is told: what is new has said nothing yet; sources are those that its text may cite. */
+/** How much of a segment is shown: a new one has no content yet; sources are those that its text may cite. */
 export interface ItemView {
 	readonly isNew?: boolean;
 	readonly sources?: readonly WebSource[];
-	/** What the functions that the model calls are to the caller. */
+	/** The caller's tools behind the functions that the model calls. */
 	readonly tools: ClientTools;
 }
 
-/** A segment as an item of `output`. */
+/** Returns a segment as an item of `output`. */
 export function outputItem(segment: Segment, requestId: string, view: ItemView): Record<string, unknown> {
 	const { isNew = false } = view;
 	const id = itemId(segment, requestId, view.tools);
@@ -46,7 +46,7 @@ export function outputItem(segment: Segment, requestId: string, view: ItemView):
 	}
 }
 
-/** A call as an item of the kind that its tool was declared with. */
+/** Returns a call as an item of the kind with which its tool was declared. */
 function callItem(
 	segment: Segment,
 	tool: ClientTool,
@@ -60,18 +60,18 @@ function callItem(
 	const { member, beside } = HOSTED_CALLS[tool.kind];
 	const execution = tool.kind === "tool_search" ? { execution: "client" } : {};
 	const value = recordIn(written);
-	// Arguments that are no object stand beside the call as the model wrote them.
+	// Arguments that are no object are sent beside the call as the model wrote them.
 	const broken = written === "" || value !== null ? {} : { arguments: written };
 	return { type: `${tool.kind}_call`, ...call, ...execution, [member]: { ...beside, ...value }, ...broken };
 }
 
-/** What a model wrote for a free-form tool; where it did not keep to the one text `input`, all that it wrote. */
+/** Returns a model's input for a free-form tool; without the one text `input`, all that the model wrote. */
 export function freeInput(written: string): string {
 	const input = recordIn(written)?.input;
 	return typeof input === "string" ? input : written;
 }
 
-/** Longer arguments are told as the model wrote them. */
+/** Longer arguments are sent as the model wrote them. */
 const MAX_READ_CHARS = 1_048_576;
 
 function recordIn(json: string): Record<string, unknown> | null {
@@ -88,7 +88,7 @@ export function summaryPart(text: string) {
 	return { type: "summary_text", text };
 }
 
-/** The one content part of a message. */
+/** Returns the one content part of a message. */
 export function contentPart(
 	segment: Segment,
 	{ isNew = false, sources = [] }: Omit<ItemView, "tools"> = {},

@@ -5,7 +5,7 @@ import { invalidField } from "../../schema/index.ts";
 import type { LongStrings } from "../../wire/index.ts";
 import { type ItemView, outputItem } from "./output-items.ts";
 
-/** How an answer stands, and what belongs to that. */
+/** The state of an answer, with its members. */
 export interface ResponseState {
 	readonly status: "in_progress" | "completed" | "incomplete" | "failed";
 	readonly segments: readonly Segment[];
@@ -31,19 +31,19 @@ export class ResponseObject {
 		return this.#session.call.requestId;
 	}
 
-	/** Output items before what the model says. */
+	/** Number of output items before the model's own. */
 	get itemsBefore(): number {
 		return this.#session.web === null ? 0 : 1;
 	}
 
-	/** A segment with what numbers in its text stand for, where the model was asked to cite. */
+	/** The view of a segment with its cited sources, where the model was asked to cite. */
 	get whole(): ItemView {
 		const { web, echo } = this.#session;
 		const { tools } = this;
 		return web !== null && echo.enable_web_citations === true ? { tools, sources: web.sources } : { tools };
 	}
 
-	/** The item that says that the web was searched, or read. */
+	/** The item that reports that the web was searched, or read. */
 	get searchItem(): Record<string, unknown> | null {
 		return this.#session.web === null ? null : { type: "web_search_call", id: `ws_${this.requestId}`, status: "completed" };
 	}
@@ -78,7 +78,7 @@ export class ResponseObject {
 	}
 }
 
-/** Cut by the maximum of tokens, or by a filter of the model's provider. */
+/** Returns the status: incomplete where it was cut by the token maximum, or by a filter of the model's provider. */
 export function statusOf(finishReason: string | null): "completed" | "incomplete" {
 	return finishReason === "length" || finishReason === "content_filter" ? "incomplete" : "completed";
 }
@@ -97,10 +97,13 @@ function usageOf({ usage }: PostedCharge) {
 	};
 }
 
-/** What an answer echoes; it stands in several events of a stream. */
+/** Maximum size of the echo, which several events of a stream repeat. */
 const MAX_ECHO_BYTES = 4 * 1_048_576;
 
-/** Throws INVALID_REQUEST where a response would echo more than 4 MiB. */
+/**
+ * Refuses a request whose response would echo more than 4 MiB.
+ * @throws ApiError INVALID_REQUEST
+ */
 export function refuseLongEcho(
 	{ instructions, metadata, text, tools, tool_choice, prompt_cache_key }: ResponsesBody,
 	long: LongStrings,

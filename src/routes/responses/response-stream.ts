@@ -14,7 +14,7 @@ import { type ResponseObject, statusOf } from "./response-object.ts";
 
 const PING = ": ping\n\n";
 
-/** Tells a chat stream in the events of a response, in OpenAI's order (docs/responses.md). */
+/** Writes a chat stream as the events of a response, in OpenAI's order (docs/responses.md). */
 export class ResponseStream implements StreamForm, AssistantOutputListener {
 	readonly ping = PING;
 	readonly #response: ResponseObject;
@@ -99,7 +99,7 @@ export class ResponseStream implements StreamForm, AssistantOutputListener {
 		);
 	}
 
-	/** The input of a free-form tool comes at once: it is not known to be one before its JSON has ended. */
+	/** Sends the input of a free-form tool at once: before its JSON has ended it cannot be recognised. */
 	#calledAll(segment: Segment): string {
 		const { text } = segment;
 		const { kind, name } = this.#response.tools.toolOf(segment.name);
@@ -123,7 +123,7 @@ export class ResponseStream implements StreamForm, AssistantOutputListener {
 		return this.#sse("response.created", { response }) + this.#sse("response.in_progress", { response }) + this.#searched();
 	}
 
-	/** What was searched before the model was asked comes first, and at once. */
+	/** Sends the search that ran before the model first, and at once. */
 	#searched(): string {
 		const item = this.#response.searchItem;
 		if (item === null) return "";

@@ -2,7 +2,10 @@ import { AssistantOutputReader, type ChatSession, type PostedCharge } from "../.
 import type { WholeAnswer } from "../../upstreams/chat/port.ts";
 import { type ResponseObject, statusOf } from "./response-object.ts";
 
-/** A whole chat answer as a response. Throws INFERENCE_FAILED for one that says nothing at all. */
+/**
+ * Converts a whole chat answer to a response.
+ * @throws ApiError INFERENCE_FAILED for one without content
+ */
 export async function wholeResponse(
 	{ call }: ChatSession,
 	answer: WholeAnswer,

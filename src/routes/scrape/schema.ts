@@ -1,7 +1,7 @@
 import Type, { type Static } from "typebox";
 import { named } from "../../schema/named-schema.ts";
 
-/** Other fields are let pass. */
+/** The body; other fields are ignored. */
 export const ScrapeSchema = Type.Object({
 	url: Type.String({ minLength: 1, description: "An absolute http or https URL of the public internet" }),
 });

@@ -5,7 +5,7 @@ const MAX_RESULTS = 20;
 export const DEFAULT_RESULTS = 10;
 export const DEFAULT_PROVIDER = "brave";
 
-/** Other fields are let pass. */
+/** The body; other fields are ignored. */
 export const SearchSchema = Type.Object({
 	query: Type.String({ minLength: 1, maxLength: 400 }),
 	limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_RESULTS, default: DEFAULT_RESULTS })),

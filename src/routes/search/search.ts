@@ -9,14 +9,14 @@ import { flatPriced } from "../../server/flat-price.ts";
 import { SearchFault, type WebSearch } from "../../upstreams/search/index.ts";
 import { DEFAULT_PROVIDER, DEFAULT_RESULTS, type SearchBody } from "./schema.ts";
 
-/** What searching works with: handed in once; functions where a reload changes the answer. */
+/** The dependencies of searching, handed in once. They are functions where a reload changes the result. */
 export interface SearchDeps {
 	readonly budgets: Budgets;
 	readonly search: WebSearch;
 	readonly config: () => Config;
 }
 
-/** One search: held at its price, and posted where a provider answered, be it with no results. */
+/** Admits one search: held at its price, and posted where a provider answered, even without results. */
 export function admitSearch({ query, limit, search_provider }: SearchBody, call: Call, parts: SearchDeps): Admission {
 	if (query.trim() === "") throw invalidField(["query"], "must have a word that is no space");
 	if (parts.search.providers().length === 0) throw notConfigured();

@@ -18,7 +18,7 @@ export interface TextParserDeps {
 
 const WINDOW = "text-parser";
 
-/** One file: held at its price, read, and posted where it gave a text. */
+/** Admits one file: held at its price, read, and posted where it gave a text. */
 export function admitFile({ body, file }: Input<TextParserBody, unknown>, call: Call, parts: TextParserDeps): Admission {
 	if (file === null) throw invalidField(["file"], "is required: the document, as a file");
 	const { documents, limits } = parts.config();

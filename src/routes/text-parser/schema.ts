@@ -1,7 +1,7 @@
 import Type, { type Static } from "typebox";
 import { named } from "../../schema/named-schema.ts";
 
-/** Other fields of the form are let pass. */
+/** The form's fields; others are ignored. */
 export const TextParserSchema = Type.Object({
 	response_format: Type.Optional(
 		Type.Enum(["json", "text"], { default: "json", description: "json: `{text, tokens}`; text: the text alone" }),
