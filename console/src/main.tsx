@@ -16,7 +16,7 @@ applyTheme();
 
 const client = new QueryClient({
 	defaultOptions: {
-		// A refusal is an answer: asking again brings the same. A dead server is asked by the connection itself.
+		// A refusal does not change on a retry. The connection polls an unreachable server itself.
 		queries: { retry: false, staleTime: 5_000, networkMode: "always" },
 		mutations: { retry: false, networkMode: "always" },
 	},
@@ -40,7 +40,7 @@ connection.subscribe(() => {
 	void router.invalidate();
 	void client.invalidateQueries();
 });
-/** Chunks of a build that was replaced under an open page are gone: the page is loaded anew, once. */
+/** After a new build an open page's old chunks are missing, so the page is reloaded once. */
 addEventListener("vite:preloadError", (event) => {
 	if (sessionStorage.getItem("reloaded-for") === import.meta.url) return;
 	event.preventDefault();

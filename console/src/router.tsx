@@ -14,7 +14,7 @@ const signIn = createRoute({
 	component: lazyRouteComponent(() => import("./pages/sign-in.tsx"), "SignIn"),
 });
 
-/** Everything else: only with a session; without one the sign-in page comes, and leads back. */
+/** All pages that need a session; without one the sign-in page opens, and leads back. */
 const inside = createRoute({
 	getParentRoute: () => root,
 	id: "inside",
@@ -105,7 +105,7 @@ const tree = root.addChildren([
 	]),
 ]);
 
-/** The pages of the console, each in a chunk of its own that is fetched when its link is pointed at. */
+/** Creates the router of the console's pages. Each page is a chunk that is fetched when the pointer is on its link. */
 export function createConsoleRouter() {
 	return createRouter({
 		routeTree: tree,

@@ -6,11 +6,11 @@ const KEY = "turnpike-theme";
 const dark = matchMedia("(prefers-color-scheme: dark)");
 const listeners = new Set<() => void>();
 
-/** What the reader chose; `system` where nothing, or the browser keeps nothing. */
+/** Returns the reader's choice; `system` if there is none, or the browser stores nothing. */
 export function themeChoice(): ThemeChoice {
 	try {
-		const kept = localStorage.getItem(KEY);
-		return kept === "light" || kept === "dark" ? kept : "system";
+		const storedChoice = localStorage.getItem(KEY);
+		return storedChoice === "light" || storedChoice === "dark" ? storedChoice : "system";
 	} catch {
 		return "system";
 	}
@@ -21,13 +21,13 @@ export function chooseTheme(choice: ThemeChoice): void {
 		if (choice === "system") localStorage.removeItem(KEY);
 		else localStorage.setItem(KEY, choice);
 	} catch {
-		// Kept for this page alone.
+		// The choice applies to this page only.
 	}
 	applyTheme(choice);
 	for (const listener of listeners) listener();
 }
 
-/** The tokens follow the root's attribute; without one, the system. */
+/** Applies a theme by the root's attribute; without it the system's theme applies. */
 export function applyTheme(choice = themeChoice()): void {
 	if (choice === "system") delete document.documentElement.dataset.theme;
 	else document.documentElement.dataset.theme = choice;
@@ -42,10 +42,10 @@ function subscribe(listener: () => void): () => void {
 	};
 }
 
-const shown = (): "light" | "dark" => {
+const currentTheme = (): "light" | "dark" => {
 	const choice = document.documentElement.dataset.theme;
 	return choice === "light" || choice === "dark" ? choice : dark.matches ? "dark" : "light";
 };
 
-/** The theme that is shown now. */
-export const useTheme = (): "light" | "dark" => useSyncExternalStore(subscribe, shown);
+/** Returns the current theme. */
+export const useTheme = (): "light" | "dark" => useSyncExternalStore(subscribe, currentTheme);

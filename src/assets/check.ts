@@ -10,8 +10,8 @@ async function clientsOnThisMachine(kinds: readonly PackageSource["kind"][]): Pr
 	const workDir = await mkdtemp(join(tmpdir(), "turnpike-check-"));
 	const signal = new AbortController().signal;
 	try {
-		const found = await Promise.all(kinds.map(async (kind) => ((await findClient(kind, workDir, signal)) ? [kind] : [])));
-		return new Set(found.flat());
+		const clients = await Promise.all(kinds.map(async (kind) => ((await findClient(kind, workDir, signal)) ? [kind] : [])));
+		return new Set(clients.flat());
 	} finally {
 		await rm(workDir, { recursive: true, force: true });
 	}

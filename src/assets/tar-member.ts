@@ -81,12 +81,12 @@ async function copyMember(reader: ByteReader, tarPath: string, member: string, e
 			throw new AssetError("member-missing", `${tarPath} has no file ${member}`);
 		const { name, bytes, regular } = readHeader(header);
 		if (!Number.isSafeInteger(bytes) || bytes < 0) throw new AssetError("bad-archive", `${tarPath} is not a tar archive`);
-		const wanted = regular && name === member;
-		if (wanted && bytes !== expectedBytes)
+		const isMember = regular && name === member;
+		if (isMember && bytes !== expectedBytes)
 			throw new AssetError("wrong-size", `${member} in ${tarPath} has ${bytes} bytes, not ${expectedBytes}`);
-		const whole = await reader.take(bytes, wanted ? (piece) => out.writeFile(piece) : null);
+		const whole = await reader.take(bytes, isMember ? (piece) => out.writeFile(piece) : null);
 		if (!whole) throw new AssetError("bad-archive", `${tarPath} is cut off`);
-		if (wanted) return;
+		if (isMember) return;
 		await reader.take((BLOCK - (bytes % BLOCK)) % BLOCK, null);
 	}
 }

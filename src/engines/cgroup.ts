@@ -13,7 +13,7 @@ import { basename, dirname, join } from "node:path";
 const HEADROOM = 1.25;
 const MOUNT = "/sys/fs/cgroup";
 /** turnpike-PID-NUMBER, by which groups of a killed server are recognised. */
-const OURS = /^turnpike-(\d+)-\d+$/;
+const GROUP_NAME = /^turnpike-(\d+)-\d+$/;
 const REMOVE_EVERY_MS = 100;
 const REMOVE_TRIES = 50;
 
@@ -23,8 +23,8 @@ interface Hierarchy {
 	readonly folder: string;
 }
 
-let found: Hierarchy | null | undefined;
-let made = 0;
+let cachedHierarchy: Hierarchy | null | undefined;
+let groupCount = 0;
 
 /** Returns the cgroup version that limits children on this machine; null if only the watch does. */
 export function cgroupVersion(): 1 | 2 | null {
@@ -38,7 +38,7 @@ export function cgroupVersion(): 1 | 2 | null {
 export function boundMemory(pid: number, maxBytes: number): () => void {
 	const parent = hierarchy();
 	if (parent === null) return () => {};
-	const folder = join(parent.folder, `turnpike-${process.pid}-${++made}`);
+	const folder = join(parent.folder, `turnpike-${process.pid}-${++groupCount}`);
 	try {
 		mkdirSync(folder);
 		limit(folder, parent.version, Math.ceil(maxBytes * HEADROOM));
@@ -61,10 +61,10 @@ function limit(folder: string, version: 1 | 2, bytes: number): void {
 }
 
 function hierarchy(): Hierarchy | null {
-	if (found !== undefined) return found;
-	found = process.platform === "linux" ? (versionOne() ?? versionTwo()) : null;
-	if (found !== null) removeLeft(found.folder);
-	return found;
+	if (cachedHierarchy !== undefined) return cachedHierarchy;
+	cachedHierarchy = process.platform === "linux" ? (versionOne() ?? versionTwo()) : null;
+	if (cachedHierarchy !== null) removeLeft(cachedHierarchy.folder);
+	return cachedHierarchy;
 }
 
 function versionOne(): Hierarchy | null {
@@ -92,7 +92,7 @@ function ownFolder(mount: string, line: RegExp): string | null {
 
 /** Tests whether groups can be created. */
 function takesGroups(folder: string, version: 1 | 2): boolean {
-	const trial = join(folder, `turnpike-${process.pid}-${++made}`);
+	const trial = join(folder, `turnpike-${process.pid}-${++groupCount}`);
 	try {
 		if (version === 2) writeFileSync(join(folder, "cgroup.subtree_control"), "+memory");
 		mkdirSync(trial);
@@ -108,7 +108,7 @@ function takesGroups(folder: string, version: 1 | 2): boolean {
 /** Removes groups of killed servers, and kills the processes in them. */
 function removeLeft(folder: string): void {
 	for (const name of list(folder)) {
-		const pid = Number(OURS.exec(name)?.[1] ?? 0);
+		const pid = Number(GROUP_NAME.exec(name)?.[1] ?? 0);
 		if (pid > 0 && pid !== process.pid && !isAlive(pid)) removeSoon(join(folder, name), REMOVE_TRIES);
 	}
 }

@@ -46,7 +46,7 @@ const MAX_BACKOFF_MS = 60_000;
 /** If a child lived this long, its crash counts as the first. */
 const SOUND_AFTER_MS = 60_000;
 /** A caller waits this long for a delayed start, and is refused if it takes longer. */
-const PATIENCE_MS = 2_000;
+const MAX_START_WAIT_MS = 2_000;
 const STOP_PATIENCE_MS = 2_000;
 
 const PASSED_ON = [
@@ -216,7 +216,7 @@ export class EngineProcess<Ready> {
 
 	async #startAfterBackoff(): Promise<Ready> {
 		const waitMs = this.#nextStartAt - performance.now();
-		if (waitMs > PATIENCE_MS)
+		if (waitMs > MAX_START_WAIT_MS)
 			throw new EngineError(
 				"backing-off",
 				`The ${this.#options.name} engine failed and starts again later`,

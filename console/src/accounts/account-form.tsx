@@ -12,7 +12,7 @@ interface Props {
 	readonly onClose: () => void;
 }
 
-/** Changes what an account is; only what differs is sent. */
+/** Edits an account; sends only the changed fields. */
 export function AccountForm({ account, save, onClose }: Props) {
 	const [name, setName] = useState(account.name);
 	const [tier, setTier] = useState(account.tier);

@@ -9,7 +9,7 @@ import { KeyForm } from "./key-form.tsx";
 
 const pathOf = (accountId: string) => `/accounts/${encodeURIComponent(accountId)}/keys`;
 
-/** What shows keys asks again. */
+/** Refetches the queries that show keys. */
 function useKeysChanged(accountId: string): () => Promise<unknown> {
 	const client = useQueryClient();
 	return () =>
@@ -19,11 +19,11 @@ function useKeysChanged(accountId: string): () => Promise<unknown> {
 		]);
 }
 
-/** What a key is called where it has no description. */
+/** Returns a key's name; its last characters if it has no description. */
 export const keyName = ({ description, last6Chars }: Pick<Key, "description" | "last6Chars">): string =>
 	description === "" ? `the key that ends in ${last6Chars}` : description;
 
-/** Changes and ends a key. */
+/** The buttons that change and end a key. */
 export function KeyActions({ accountId, of }: { readonly accountId: string; readonly of: Key }) {
 	const [open, setOpen] = useState<"edit" | "revoke" | null>(null);
 	const changed = useKeysChanged(accountId);
@@ -71,7 +71,7 @@ export function KeyActions({ accountId, of }: { readonly accountId: string; read
 	);
 }
 
-/** Makes a key of an account and shows its secret, this once. */
+/** Creates a key of an account and shows its secret, only this once. */
 export function NewKeyButton({ accountId }: { readonly accountId: string }) {
 	const [open, setOpen] = useState(false);
 	const [made, setMade] = useState<CreatedKey | null>(null);

@@ -18,13 +18,13 @@ const TYPES = [
 ] as const;
 
 interface Props {
-	/** The key that is changed; null for a new one. */
+	/** The key to change; null for a new one. */
 	readonly of: Key | null;
 	readonly save: (fields: NewKey | KeyFields) => Promise<unknown>;
 	readonly onClose: () => void;
 }
 
-/** A limit as it is typed: nothing is no limit. Throws in words where it is no number. */
+/** Parses a typed limit; an empty text is no limit. Throws a readable error if it is not a number. */
 function limitOf(text: string, label: string): number | null {
 	const trimmed = text.trim();
 	if (trimmed === "") return null;
@@ -37,7 +37,7 @@ const linesOf = (text: string): string[] | null => {
 	return lines.length === 0 ? null : lines;
 };
 
-/** Makes a key, or changes one: description, limits, end and rules. */
+/** Creates or changes a key: description, limits, expiry and rules. */
 export function KeyForm({ of, save, onClose }: Props) {
 	const [type, setType] = useState<Key["apiKeyType"]>("INFERENCE");
 	const [description, setDescription] = useState(of?.description ?? "");
@@ -56,7 +56,7 @@ export function KeyForm({ of, save, onClose }: Props) {
 				description: description.trim(),
 				consumptionLimit: { usd: limitOf(usd, "USD"), diem: limitOf(diem, "Diem") },
 				limitPeriod: period,
-				// A day that was not touched keeps its hour.
+				// An unchanged day keeps its time.
 				...(expiresAt === (of?.expiresAt?.slice(0, 10) ?? "") ? {} : { expiresAt: expiresAt === "" ? null : expiresAt }),
 				...(ruled || of?.restrictions ? { restrictions: ruled ? restrictions : null } : {}),
 			};

@@ -8,7 +8,7 @@ export const PERIODS: Readonly<Record<LimitPeriod, string>> = {
 	LIFETIME: "for good",
 };
 
-/** A key's limits in words: `$5 and 2 diem a day (UTC)`. */
+/** Returns a key's limits in words: `$5 and 2 diem a day (UTC)`. */
 export function limitText(limits: KeyLimits, period: LimitPeriod): string | null {
 	const parts = [...(limits.usd === null ? [] : [`$${limits.usd}`]), ...(limits.diem === null ? [] : [`${limits.diem} diem`])];
 	return parts.length === 0 ? null : `${parts.join(" and ")} ${PERIODS[period]}`;
@@ -17,11 +17,11 @@ export function limitText(limits: KeyLimits, period: LimitPeriod): string | null
 interface Props {
 	readonly limits: KeyLimits;
 	readonly period: LimitPeriod;
-	/** What was spent in the limit's own window, in USD. */
+	/** The spending in the limit's own window, in USD. */
 	readonly spentUsd?: string | undefined;
 }
 
-/** A key's limits, and how much of the one in USD is spent. */
+/** Shows a key's limits, and how much of the USD limit is spent. */
 export function Limits({ limits, period, spentUsd }: Props) {
 	const text = limitText(limits, period);
 	if (text === null) return <span className="quiet">no limit</span>;
@@ -39,7 +39,7 @@ export function Limits({ limits, period, spentUsd }: Props) {
 	);
 }
 
-/** What a key may be used for, in a few words. */
+/** Returns a key's restrictions in a few words. */
 export function restrictionText({ restrictions }: Pick<Key, "restrictions">): string | null {
 	if (restrictions === undefined) return null;
 	const parts = Object.entries(restrictions).flatMap(([name, values]: [string, readonly string[] | null]) =>

@@ -26,7 +26,7 @@ interface Props {
 	readonly onClose: () => void;
 }
 
-/** Books money by hand, once: the reference is sent as the Idempotency-Key, so a second click changes nothing. */
+/** Posts a credit or debit by hand, once: the reference is sent as the Idempotency-Key, so a second click changes nothing. */
 export function MoneyDialog({ kind, account, onClose }: Props) {
 	const words = WORDS[kind ?? "credit"];
 	return (

@@ -3,7 +3,7 @@ import { call } from "./call.ts";
 import { Refused } from "./refused.ts";
 import { session } from "./session.ts";
 
-/** Asks the server who is signed in; null for nobody. Throws `Unreachable` where no answer comes. */
+/** Fetches the session; null if nobody is signed in. Throws `Unreachable` if no answer comes. */
 export async function askSession(): Promise<Session | null> {
 	try {
 		const now = await call<Session>("/session");
@@ -15,7 +15,7 @@ export async function askSession(): Promise<Session | null> {
 	}
 }
 
-/** Signs in with an ADMIN key of the operator's account; throws `Refused` with the reason where it is none. */
+/** Signs in with an ADMIN key of the operator's account; throws `Refused` with the reason if the key is invalid. */
 export async function signIn(key: string): Promise<void> {
 	session.began(await call<Session>("/session", { method: "POST", body: { key } }));
 }

@@ -7,15 +7,15 @@ const BASE = "/console/api";
 
 export interface CallOptions {
 	readonly method?: "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
-	/** Becomes JSON, unless it is a form. */
+	/** Sent as JSON, unless it is a form. */
 	readonly body?: unknown;
 	readonly idempotencyKey?: string;
 	readonly signal?: AbortSignal;
 }
 
 /**
- * A call of the console's API (docs/console-api.md); throws `Refused` where the answer is no success, and
- * `Unreachable` where none comes. A 401 ends the session: the sign-in page comes, and leads back.
+ * Calls the console's API (docs/console-api.md). Throws `Refused` for an error answer and `Unreachable` for none. A 401 ends
+ * the session: the sign-in page opens, and leads back.
  */
 export async function call<T>(path: string, options: CallOptions = {}): Promise<T> {
 	const answer = await request(path, options);
@@ -24,14 +24,14 @@ export async function call<T>(path: string, options: CallOptions = {}): Promise<
 		if (refused.status === 401 && path !== "/session") session.ended();
 		throw refused;
 	}
-	// The shapes are the server's own types; what reads them is built with them.
+	// The types are the server's own, and both are built together.
 	return (await answer.json()) as T;
 }
 
-/** The same, as the answer itself: for streams, files and headers. Throws where none comes. */
+/** Makes the same call and returns the answer itself: for streams, files and headers. Throws if none comes. */
 export async function request(path: string, options: CallOptions = {}): Promise<Response> {
 	const answer = await send(path, options);
-	// Who signed out and in again in another tab has a new token: the old one changed nothing, so it is sent once more.
+	// After a new sign-in in another tab the token is outdated and the refused call changed nothing, so it is sent once more.
 	const refused = answer.status === 403 && (options.method ?? "GET") !== "GET";
 	return refused && (await tokenIsNew()) ? send(path, options) : answer;
 }
@@ -58,7 +58,7 @@ async function send(path: string, options: CallOptions): Promise<Response> {
 			...(body === undefined ? {} : { body: isForm ? body : JSON.stringify(body) }),
 			...(signal === undefined ? {} : { signal }),
 		});
-		connection.found();
+		connection.answered();
 		return answer;
 	} catch (cause) {
 		if (signal?.aborted) throw cause;
@@ -67,7 +67,7 @@ async function send(path: string, options: CallOptions): Promise<Response> {
 	}
 }
 
-/** `?a=1&b=2` of what is given; nothing where nothing is. */
+/** Returns `?a=1&b=2` of the defined values; "" if there is none. */
 export function queryOf(values: Readonly<Record<string, string | number | undefined>>): string {
 	const query = new URLSearchParams();
 	for (const [name, value] of Object.entries(values)) if (value !== undefined && value !== "") query.set(name, String(value));
@@ -75,7 +75,7 @@ export function queryOf(values: Readonly<Record<string, string | number | undefi
 	return text === "" ? "" : `?${text}`;
 }
 
-/** What went wrong, in words for the reader. */
+/** Returns an error's message for the reader. */
 export function faultText(fault: unknown): string {
 	if (fault instanceof Refused || fault instanceof Unreachable) return fault.message;
 	return fault instanceof Error ? fault.message : "Something went wrong";

@@ -1,6 +1,6 @@
 /**
- * Whether the server answers. One failed call is enough to say that it does not; from then on it is asked every
- * two seconds, and when it answers again, whoever listens hears of it.
+ * Tracks whether the server answers. After one failed call it counts as unreachable and is polled every two seconds; listeners
+ * are notified when it answers again.
  */
 type Listener = () => void;
 
@@ -15,19 +15,19 @@ export const connection = {
 		listeners.add(listener);
 		return () => listeners.delete(listener);
 	},
-	/** A call got no answer. */
+	/** Records that a call got no answer. */
 	lost(): void {
 		if (!up) return;
 		set(false);
 		timer = setTimeout(askAgain, AGAIN_MS);
 	},
-	/** A call got an answer, whatever it said. */
-	found(): void {
+	/** Records that a call got an answer of any kind. */
+	answered(): void {
 		if (up) return;
 		clearTimeout(timer);
 		set(true);
 	},
-	/** The reader does not want to wait. */
+	/** Polls at once, because the reader does not want to wait. */
 	askNow(): void {
 		clearTimeout(timer);
 		void askAgain();
@@ -42,10 +42,10 @@ function set(value: boolean): void {
 async function askAgain(): Promise<void> {
 	try {
 		const answer = await fetch("/console/api/session", { signal: AbortSignal.timeout(5_000) });
-		// A proxy in front says 502 to 504 while the server is away.
-		if (answer.status < 502 || answer.status > 504) return connection.found();
+		// A proxy answers 502 to 504 while the server is unreachable.
+		if (answer.status < 502 || answer.status > 504) return connection.answered();
 	} catch {
-		// Still away: asked again below.
+		// The server is still unreachable; the next poll is scheduled below.
 	}
 	if (!up) timer = setTimeout(askAgain, AGAIN_MS);
 }

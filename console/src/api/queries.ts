@@ -23,15 +23,15 @@ import type {
 } from "../../../src/routes/console/types.ts";
 import { call, queryOf } from "./call.ts";
 
-/** How often what is alive is asked for again. */
+/** The refetch interval of live data. */
 const LIVE_MS = 10_000;
-/** How often work that runs is asked for. */
+/** The refetch interval of running work. */
 const WORK_MS = 1_000;
 const PAGE_ROWS = 100;
 
 type Filter = Readonly<Record<string, string | undefined>>;
 
-/** Everything that the console reads: one entry a route of docs/console-api.md. */
+/** All queries of the console: one entry per route of docs/console-api.md. */
 export const queries = {
 	overview: (days: number) => read<Overview>(["overview", days], `/overview?days=${days}`, LIVE_MS),
 	models: () => read<Models>(["models"], "/models", LIVE_MS),
@@ -70,7 +70,7 @@ function read<T>(queryKey: readonly unknown[], path: string, refetchInterval?: n
 	});
 }
 
-/** A task's state, asked for each second while it runs. */
+/** Returns the query of a task's state, refetched each second while it runs. */
 function task<T extends { readonly state: string }>(queryKey: readonly unknown[], path: string) {
 	return queryOptions({
 		queryKey,

@@ -1,6 +1,6 @@
 import type { Refusal } from "../../../src/routes/console/types.ts";
 
-/** The server said no. The message is its own, and meant to be read. */
+/** The server refused. The message is the server's, and written for the reader. */
 export class Refused extends Error {
 	override name = "Refused";
 	readonly status: number;
@@ -19,7 +19,7 @@ export class Refused extends Error {
 	}
 }
 
-/** No answer came: the server is down, or the network is. */
+/** No answer came: the server or the network is down. */
 export class Unreachable extends Error {
 	override name = "Unreachable";
 
@@ -28,7 +28,7 @@ export class Unreachable extends Error {
 	}
 }
 
-/** What an error answer says, also where something in between answered in its place. */
+/** Returns the error of an answer, even if a proxy sent it. */
 export async function refusedBy(answer: Response): Promise<Refused> {
 	const text = await answer.text().catch(() => "");
 	return new Refused(answer.status, refusalIn(text) ?? { error: plainly(answer), code: "UNKNOWN_ERROR" }, answer.headers);
@@ -38,7 +38,7 @@ function plainly(answer: Response): string {
 	return `The server answered with ${answer.status} ${answer.statusText}`.trim();
 }
 
-/** The words of an error body in any of the API's forms. */
+/** Returns the message of an error body in any of the API's formats. */
 function refusalIn(text: string): Refusal | null {
 	try {
 		const body: unknown = JSON.parse(text);

@@ -1,6 +1,6 @@
 import type { Session } from "../../../src/routes/console/types.ts";
 
-/** Who is signed in: `undefined` until the server was asked, `null` for nobody. Kept in memory only. */
+/** The session: `undefined` until it is fetched, `null` if nobody is signed in. Kept in memory only. */
 type Current = Session | null | undefined;
 type Listener = () => void;
 
@@ -20,6 +20,6 @@ export const session = {
 		return () => listeners.delete(listener);
 	},
 	began: (value: Session): void => set(value),
-	/** It has run out, its key is gone, or the reader signed out. */
+	/** The session expired, its key ended, or the reader signed out. */
 	ended: (): void => set(null),
 };

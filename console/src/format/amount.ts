@@ -1,9 +1,8 @@
 import { compact } from "./quantity.ts";
 
 /**
- * Decimal text of an amount for reading: thousands parted, at least two places, nothing rounded.
- *
- * The places past the second come apart (`tail`), so that a table can show them quieter.
+ * Formats a decimal amount: thousands separated, at least two places, nothing rounded. `tail` has the places after the second,
+ * so that a table can de-emphasise them.
  */
 export function amountParts(amount: string): {
 	readonly sign: string;
@@ -14,26 +13,26 @@ export function amountParts(amount: string): {
 	const match = /^(-?)(\d+)(?:\.(\d*))?$/.exec(amount);
 	if (match === null) return { sign: "", whole: amount, cents: "", tail: "" };
 	const [, sign = "", whole = "0", places = ""] = match;
-	const kept = places.replace(/0+$/, "").padEnd(2, "0");
-	return { sign, whole: whole.replace(/\B(?=(\d{3})+$)/g, ","), cents: `.${kept.slice(0, 2)}`, tail: kept.slice(2) };
+	const decimals = places.replace(/0+$/, "").padEnd(2, "0");
+	return { sign, whole: whole.replace(/\B(?=(\d{3})+$)/g, ","), cents: `.${decimals.slice(0, 2)}`, tail: decimals.slice(2) };
 }
 
-/** The same as one text, for titles, charts and what a screen reader says: `1,234.5601`. */
+/** Returns the same as one text, for titles, charts and screen readers: `1,234.5601`. */
 export function amountText(amount: string): string {
 	const { sign, whole, cents, tail } = amountParts(amount);
 	return `${sign}${whole}${cents}${tail}`;
 }
 
-/** A float of a chart as dollars, exact to the ninth place below four million. */
+/** Formats a chart's float as dollars, exact to the ninth place below four million. */
 export const dollars = (value: number): string => `$${amountText(value.toFixed(9))}`;
 
-/** The same at an axis: `$1.2K`, `$0.0003`. */
+/** Formats dollars for an axis: `$1.2K`, `$0.0003`. */
 export const shortDollars = (value: number): string => `$${value < 1_000 ? Number(value.toPrecision(4)) : compact(value)}`;
 
-/** Whether an amount is nothing, in any spelling. */
+/** Returns true if an amount is zero, in any notation. */
 export const isZero = (amount: string): boolean => /^-?0*(?:\.0*)?$/.test(amount);
 
-/** The sum of decimal texts, exact to the ninth place. */
+/** Returns the sum of decimal texts, exact to the ninth place. */
 export function sumOf(amounts: readonly string[]): string {
 	const total = amounts.reduce((sum, amount) => sum + nanoOf(amount), 0n);
 	const digits = (total < 0n ? -total : total).toString().padStart(10, "0");

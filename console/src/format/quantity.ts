@@ -1,20 +1,20 @@
 const counts = new Intl.NumberFormat("en-US");
 const short = new Intl.NumberFormat("en-US", { notation: "compact", maximumFractionDigits: 1 });
 
-/** A whole number with its thousands parted. */
+/** Formats a whole number with separated thousands. */
 export const count = (value: number): string => counts.format(value);
 
-/** A number for an axis: `1.2K`. */
+/** Formats a number for an axis: `1.2K`. */
 export const compact = (value: number): string => short.format(value);
 
-/** Bytes in the unit that fits: `93.4 MB`. */
+/** Formats bytes in a suitable unit: `93.4 MB`. */
 export function bytes(value: number): string {
 	const units = ["B", "kB", "MB", "GB", "TB"];
 	const step = Math.min(Math.max(Math.floor(Math.log10(Math.max(value, 1)) / 3), 0), units.length - 1);
 	return `${(value / 1000 ** step).toFixed(step === 0 ? 0 : 1)} ${units[step]}`;
 }
 
-/** Milliseconds as one reads them: `0.8 ms`, `412 ms`, `3.2 s`, `4 min`. */
+/** Formats milliseconds: `0.8 ms`, `412 ms`, `3.2 s`, `4 min`. */
 export function duration(ms: number): string {
 	if (ms < 10) return `${Number(ms.toFixed(1))} ms`;
 	if (ms < 1_000) return `${Math.round(ms)} ms`;
@@ -24,5 +24,5 @@ export function duration(ms: number): string {
 	return `${Math.round(ms / 86_400_000)} days`;
 }
 
-/** A share from 0 to 1 in per cent. */
+/** Formats a share from 0 to 1 as a percentage. */
 export const percent = (share: number): string => `${(share * 100).toFixed(share > 0 && share < 0.1 ? 2 : 1)} %`;

@@ -8,13 +8,13 @@ import mark from "../style/mark.svg";
 import { Navigation } from "./navigation.tsx";
 import { ThemeSwitch } from "./theme-switch.tsx";
 
-/** The rail (or, on narrow screens, the bar and its drawer) around the page. */
+/** The navigation rail (on narrow screens, the bar and its drawer) around the page. */
 export function Frame() {
 	const [open, setOpen] = useState(false);
 	const main = useRef<HTMLElement>(null);
 	const path = useRouterState({ select: ({ location }) => location.pathname });
 	const before = useRef(path);
-	// Whoever reads with a screen reader or a keyboard begins at the new page's head, not where the link was.
+	// Moves the focus to the new page's heading, so that screen reader and keyboard users do not stay at the link.
 	useEffect(() => {
 		if (before.current !== path) main.current?.focus({ preventScroll: true });
 		before.current = path;

@@ -47,7 +47,7 @@ const GROUPS = [
 	{ name: "Server", pages: [{ to: "/settings", text: "Settings" }] },
 ] as const;
 
-/** The list of pages. The router marks the one that is shown with aria-current. */
+/** The list of pages. The router marks the current one with aria-current. */
 export function Navigation({ onGo }: { readonly onGo?: () => void }) {
 	return (
 		<nav aria-label="Pages">

@@ -4,7 +4,7 @@ import { useSyncExternalStore } from "react";
 import { connection } from "../api/connection.ts";
 import { Toasts } from "../parts/toasts.tsx";
 
-/** Around every page, signed in or not: the banner of a dead server, and messages. */
+/** The frame of every page, signed in or not: the banner for an unreachable server, and messages. */
 export function Outside() {
 	return (
 		<CSPProvider disableStyleElements>

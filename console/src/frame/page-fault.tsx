@@ -3,7 +3,7 @@ import { useEffect } from "react";
 import { connection } from "../api/connection.ts";
 import { Fault } from "../parts/loaded.tsx";
 
-/** A page that could not be shown. Where the server was away, it comes by itself. */
+/** Shown for a page that failed. If the server was unreachable, the page loads by itself later. */
 export function PageFault({ error, reset }: ErrorComponentProps) {
 	const router = useRouter();
 	useEffect(

@@ -21,7 +21,7 @@ import type { Column } from "../parts/table.tsx";
 import { Tabs } from "../parts/tabs.tsx";
 import { say } from "../parts/toasts.tsx";
 
-/** One account: its money, its keys, and what was booked by hand. */
+/** One account: its money, its keys, and manual credits and debits. */
 export function AccountPage(): ReactNode {
 	const { accountId = "" } = useParams({ strict: false });
 	const query = useQuery(queries.account(accountId));

@@ -43,7 +43,7 @@ const columns: readonly Column<Account>[] = [
 const quietZero = (amount: string, unit: "$" | "diem") =>
 	isZero(amount) ? <span className="quiet">0</span> : <Amount value={amount} unit={unit} />;
 
-/** All accounts, and a new one. */
+/** All accounts, and a form for a new one. */
 export function AccountsPage(): ReactNode {
 	const [{ search = "" }, change] = useSearchTexts("search");
 	const [making, setMaking] = useState(false);
@@ -89,7 +89,7 @@ function NewAccountForm({ onClose }: { readonly onClose: () => void }) {
 	const [name, setName] = useState("");
 	const [tier, setTier] = useState<Account["tier"]>("paid");
 	const [creditUsd, setCreditUsd] = useState("");
-	// One key for all tries of this form: a second click makes no second account.
+	// All attempts of this form share one idempotency key, so a second click creates no second account.
 	const [idempotencyKey] = useState(() => crypto.randomUUID());
 	const make = useMutation({
 		mutationFn: () => {

@@ -78,7 +78,7 @@ function Pull({ asset: { name, state } }: { readonly asset: AssetRow }) {
 	);
 }
 
-/** Weights and programs that the engines need: each is fetched at its first use, or from here. */
+/** Weights and programs of the engines: each is fetched at its first use, or from this page. */
 export function AssetsPage(): ReactNode {
 	const query = useQuery(queries.assets());
 	return (

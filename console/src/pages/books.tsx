@@ -11,7 +11,7 @@ import { Table } from "../parts/table.tsx";
 import { TaskLine } from "../parts/task-line.tsx";
 import { sayFault } from "../parts/toasts.tsx";
 
-/** Whether the books balance, proven on one snapshot. */
+/** The audit of one snapshot: whether the accounts balance. */
 export function BooksPage(): ReactNode {
 	const client = useQueryClient();
 	const query = useQuery(queries.books());

@@ -84,7 +84,7 @@ const upstreamColumns: readonly Column<PlacedUpstream>[] = [
 	},
 ];
 
-/** The networks of the chain proxy, what their nodes have reached, and what the cache saves. */
+/** The networks of the chain proxy, their nodes' newest blocks, and the cache's savings. */
 export function ChainsPage(): ReactNode {
 	const query = useQuery(queries.networks());
 	return (

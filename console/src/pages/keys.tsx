@@ -53,7 +53,7 @@ const columns: readonly Column<KeyRow>[] = [
 	},
 ];
 
-/** The keys of all accounts: as many as there are. */
+/** The keys of all accounts. */
 export function KeysPage(): ReactNode {
 	const [{ search = "", state = "active" }, change] = useSearchTexts("search", "state");
 	const settled = useSettled(search);

@@ -46,7 +46,7 @@ const columns: readonly Column<MarginRow>[] = [
 	},
 ];
 
-/** What each model brings, after what it costs. */
+/** The revenue of each model after its cost. */
 export function MarginPage(): ReactNode {
 	const [search, change] = useSearchTexts("from", "to");
 	const from = search.from ?? utcDay(-29);

@@ -11,7 +11,7 @@ import { State, UpstreamState } from "../parts/state.tsx";
 import { type Column, Table } from "../parts/table.tsx";
 import { say, sayFault } from "../parts/toasts.tsx";
 
-/** What each model and each upstream does now. */
+/** The current state and traffic of each model and upstream. */
 export function ModelsPage(): ReactNode {
 	const upstreams = useQuery(queries.upstreams());
 	const models = useQuery(queries.models());
@@ -30,7 +30,7 @@ export function ModelsPage(): ReactNode {
 const window = (seconds: number | undefined): string =>
 	seconds === undefined ? "Traffic of this node." : `Traffic of this node in the last ${duration(seconds * 1_000)}.`;
 
-/** The columns of traffic, the same beside models and upstreams. */
+/** The columns of traffic, which models and upstreams share. */
 const traffic: readonly Column<Traffic>[] = [
 	{ name: "Requests", kind: "number", cell: ({ requests }) => count(requests), sortBy: ({ requests }) => requests },
 	{
@@ -177,17 +177,17 @@ const modelColumns: readonly Column<ModelRow>[] = [
 
 function Models({ rows }: { readonly rows: readonly ModelRow[] }) {
 	const [search, setSearch] = useState("");
-	const wanted = search.trim().toLowerCase();
-	const found = rows.filter(({ id, name, type }) => `${id} ${name} ${type}`.toLowerCase().includes(wanted));
+	const searchText = search.trim().toLowerCase();
+	const matches = rows.filter(({ id, name, type }) => `${id} ${name} ${type}`.toLowerCase().includes(searchText));
 	return (
 		<>
 			<div className="inline-fields">
 				<TextField label="Find a model" type="search" value={search} onChange={setSearch} placeholder="Name or type" />
 			</div>
-			{found.length === 0 ? (
+			{matches.length === 0 ? (
 				<Empty title={rows.length === 0 ? "No models" : "No model matches"} />
 			) : (
-				<Table label="Models" columns={modelColumns} rows={found} rowKey={({ id }) => id} />
+				<Table label="Models" columns={modelColumns} rows={matches} rowKey={({ id }) => id} />
 			)}
 		</>
 	);

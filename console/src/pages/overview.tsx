@@ -19,7 +19,7 @@ const SPANS = [
 	{ value: "90", text: "90 days" },
 ] as const;
 
-/** What runs, what it earns, and what is broken. */
+/** The overview: traffic, revenue and faults. */
 export function OverviewPage(): ReactNode {
 	const [days, setDays] = useState<(typeof SPANS)[number]["value"]>("30");
 	const query = useQuery(queries.overview(Number(days)));

@@ -37,7 +37,7 @@ const columns: readonly Column<RefusalRow>[] = [
 	{ name: "Key", cell: ({ keyId }) => <Hash value={keyId} /> },
 ];
 
-/** What limits refused lately: who runs into what. */
+/** Recent refusals by limits, with the accounts that hit them. */
 export function RefusalsPage(): ReactNode {
 	const [{ accountId = "" }, change] = useSearchTexts("accountId");
 	const settled = useSettled(accountId);

@@ -15,7 +15,7 @@ import { State } from "../parts/state.tsx";
 import { Table } from "../parts/table.tsx";
 import { useSearchTexts } from "../parts/use-search-texts.ts";
 
-/** One request by the X-Request-ID that its answer had. */
+/** Shows one request by its X-Request-ID. */
 export function RequestsPage(): ReactNode {
 	const [{ id = "" }, change] = useSearchTexts("id");
 	const [typed, setTyped] = useState(id);

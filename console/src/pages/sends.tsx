@@ -52,7 +52,7 @@ const columns: readonly Column<SendRow>[] = [
 	},
 ];
 
-/** What was sent to a chain, before it was known whether it arrived. */
+/** Transactions that were sent to a chain, including those whose arrival is unknown. */
 export function SendsPage(): ReactNode {
 	const [search, change] = useSearchTexts("hash", "network", "keyId", "since");
 	const settled = useSettled(JSON.stringify(search));

@@ -1,11 +1,11 @@
 export interface SettingRow {
-	/** `server.port`, `upstreams.gpu-a.url` */
+	/** A path like `server.port` or `upstreams.gpu-a.url`. */
 	readonly path: string;
-	/** As text; lists of plain values in one line. */
+	/** The value as text; lists of plain values are one line. */
 	readonly value: string;
 }
 
-/** A configuration's leaves, a row each. */
+/** Returns a row for each leaf of a configuration. */
 export function settingRows(value: unknown, path = ""): readonly SettingRow[] {
 	if (Array.isArray(value)) {
 		if (value.every((each) => typeof each !== "object" || each === null))

@@ -14,7 +14,7 @@ import { settingRows } from "./setting-rows.ts";
 
 const LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const satisfies readonly LogLevel[];
 
-/** The configuration as it was loaded, with its defaults. */
+/** The loaded configuration with its defaults. */
 export function SettingsPage(): ReactNode {
 	const query = useQuery(queries.settings());
 	return (
@@ -62,7 +62,7 @@ function Configuration({ settings }: { readonly settings: Settings }) {
 	const [search, setSearch] = useState("");
 	const [as, setAs] = useState<"table" | "json">("table");
 	const rows = settingRows(settings.config);
-	const found = rows.filter(({ path, value }) => `${path} ${value}`.toLowerCase().includes(search.trim().toLowerCase()));
+	const matches = rows.filter(({ path, value }) => `${path} ${value}`.toLowerCase().includes(search.trim().toLowerCase()));
 	return (
 		<Section
 			title="Configuration"
@@ -85,12 +85,12 @@ function Configuration({ settings }: { readonly settings: Settings }) {
 					<div className="inline-fields">
 						<TextField label="Find a setting" type="search" value={search} onChange={setSearch} />
 					</div>
-					{found.length === 0 ? (
+					{matches.length === 0 ? (
 						<Empty title="No setting matches" />
 					) : (
 						<Table
 							label="Configuration"
-							rows={found}
+							rows={matches}
 							rowKey={({ path }) => path}
 							columns={[
 								{ name: "Setting", cell: ({ path }) => <span className="mono break">{path}</span> },

@@ -7,7 +7,7 @@ import { Fault } from "../parts/loaded.tsx";
 import { pageToReturnTo } from "../parts/page-to-return-to.ts";
 import { useSearchTexts } from "../parts/use-search-texts.ts";
 
-/** Takes an ADMIN key of the operator's account, and leads back to where the reader was. */
+/** Accepts an ADMIN key of the operator's account, and returns to the reader's page. */
 export function SignIn(): ReactNode {
 	const [{ back }] = useSearchTexts("back");
 	const router = useRouter();

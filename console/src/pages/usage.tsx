@@ -24,22 +24,22 @@ const BY: readonly { readonly value: UsageBy; readonly text: string }[] = [
 	{ value: "key", text: "key" },
 	{ value: "account", text: "account" },
 ];
-/** Rows that are drawn; a spreadsheet takes the rest. */
+/** The number of rows shown; a spreadsheet can load the rest. */
 const SHOWN = 500;
 
-/** Who spent what, on which day, and for what. */
+/** Spending by account, day and purpose. */
 export function UsagePage(): ReactNode {
 	const [search, set] = useSearchTexts("from", "to", "by", "accountId", "keyId", "model");
 	const from = search.from ?? utcDay(-29);
 	const to = search.to ?? utcDay();
 	const by = BY.flatMap(({ value }) => ((search.by ?? "day").split(",").includes(value) ? [value] : []));
 	const filter = { accountId: search.accountId, keyId: search.keyId, model: search.model };
-	const asked = useSettled(JSON.stringify({ from, to, by: by.join(","), ...filter }));
-	const query = useQuery({ ...queries.usage(JSON.parse(asked)), placeholderData: (before) => before });
+	const settledQuery = useSettled(JSON.stringify({ from, to, by: by.join(","), ...filter }));
+	const query = useQuery({ ...queries.usage(JSON.parse(settledQuery)), placeholderData: (before) => before });
 
 	const toggle = (value: UsageBy, on: boolean) => {
 		const next = on ? [...by, value] : by.filter((each) => each !== value);
-		// The server tells rows apart by one thing at least and three at most.
+		// The server groups by at least one and at most three columns.
 		if (next.length > 0) set({ by: next.slice(-3).join(",") });
 	};
 	return (

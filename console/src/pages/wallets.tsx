@@ -26,7 +26,7 @@ type Tab = (typeof TABS)[number];
 const TOP_UP_STATES = ["settling", "unknown", "credited", "failed"] as const satisfies readonly TopUpState[];
 const TONES: Readonly<Record<TopUpState, Tone>> = { settling: "warn", unknown: "bad", credited: "good", failed: "off" };
 
-/** Wallets that pay for themselves, their payments, and whether the chain agrees. */
+/** Wallets, their payments, and whether the chain agrees. */
 export function WalletsPage(): ReactNode {
 	const [{ tab }, change] = useSearchTexts("tab", "search", "state");
 	return (

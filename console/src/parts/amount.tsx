@@ -1,6 +1,6 @@
 import { amountParts, amountText } from "../format/amount.ts";
 
-/** An amount, exact: the places past the cents are set quieter. */
+/** An exact amount; the places after the cents are de-emphasised. */
 export function Amount({ value, unit = "$" }: { readonly value: string | null; readonly unit?: "$" | "diem" }) {
 	if (value === null) return <span className="quiet">none</span>;
 	const { sign, whole, cents, tail } = amountParts(value);

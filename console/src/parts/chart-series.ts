@@ -1,8 +1,8 @@
-/** A line, or the bars of one colour, of a chart. */
+/** A line of a chart, or its bars of one colour. */
 export interface ChartSeries {
 	readonly label: string;
-	/** null where nothing is known. */
+	/** null for an unknown value. */
 	readonly values: readonly (number | null)[];
-	/** 1 to 8: a colour of the tokens. */
+	/** A colour of the design tokens, 1 to 8. */
 	readonly colour: number;
 }

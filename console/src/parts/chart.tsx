@@ -7,14 +7,14 @@ import type { ChartSeries } from "./chart-series.ts";
 
 export interface ChartProps {
 	readonly title: string;
-	/** Seconds since 1970, rising. */
+	/** Seconds since 1970, ascending. */
 	readonly at: readonly number[];
 	readonly series: readonly ChartSeries[];
 	/** `stack`: bars on top of each other. */
 	readonly kind: "lines" | "stack";
 	/** UTC days, or instants in the reader's time. */
 	readonly axis: "days" | "clock";
-	/** A value in full, and as it stands at the axis where that is shorter. */
+	/** Formats a value in full; `axisFormat` may be shorter. */
 	readonly format: (value: number) => string;
 	readonly axisFormat?: (value: number) => string;
 	readonly height?: number;
@@ -22,7 +22,7 @@ export interface ChartProps {
 
 const DAY_SECONDS = 86_400;
 
-/** A chart with its values under the pointer above it, and as a table for who cannot or will not read it. */
+/** A chart that shows its values above it under the pointer, and as a table for readers without the drawing. */
 export function Chart({ title, at, series, kind, axis, format, axisFormat = format, height = 190 }: ChartProps) {
 	const plot = useRef<HTMLDivElement>(null);
 	const theme = useTheme();
@@ -35,22 +35,22 @@ export function Chart({ title, at, series, kind, axis, format, axisFormat = form
 	const chart = useRef<uPlot | null>(null);
 	const latest = useRef({ data, axisFormat });
 	latest.current = { data, axisFormat };
-	// The drawing is made anew for another theme or other series; for other values it is only told them.
+	// A new theme or other series create a new drawing; new values only update it.
 	// biome-ignore lint/correctness/useExhaustiveDependencies: theme and shape stand for what the options are made of
 	useEffect(() => {
 		const element = plot.current;
 		if (element === null) return;
-		const made = new uPlot(
+		const drawing = new uPlot(
 			options({ element, height, series, kind, axis, format: (value) => latest.current.axisFormat(value), onPointer: setUnder }),
 			latest.current.data,
 			element,
 		);
-		chart.current = made;
-		const resized = new ResizeObserver(() => made.setSize({ width: element.clientWidth, height }));
+		chart.current = drawing;
+		const resized = new ResizeObserver(() => drawing.setSize({ width: element.clientWidth, height }));
 		resized.observe(element);
 		return () => {
 			resized.disconnect();
-			made.destroy();
+			drawing.destroy();
 			chart.current = null;
 		};
 	}, [theme, shape, kind, axis, height]);
@@ -124,7 +124,7 @@ function momentName(second: number | undefined, axis: ChartProps["axis"]): strin
 	return axis === "days" ? instant.toISOString().slice(0, 10) : localTime(instant);
 }
 
-/** Values as they are drawn: of a stack, each on top of those before it, the highest first. */
+/** Returns the values to draw: for a stack cumulated, the highest first. */
 function drawn(kind: ChartProps["kind"], series: readonly ChartSeries[]): (number | null)[][] {
 	if (kind === "lines") return series.map(({ values }) => [...values]);
 	const sums: number[] = [];
@@ -188,7 +188,7 @@ function options({ element, height, series, kind, axis, format, onPointer }: Opt
 	};
 }
 
-/** From the first instant to the last; half a step more on both sides where bars, or a lone point, need it. */
+/** The range from the first instant to the last, with half a step more on both sides for bars or a single point. */
 const wholeRange =
 	(kind: ChartProps["kind"], axis: ChartProps["axis"]): uPlot.Range.Function =>
 	({ data: [at] }) => {
@@ -198,14 +198,14 @@ const wholeRange =
 		return kind === "stack" || steps < 1 ? [first - half, last + half] : [first, last];
 	};
 
-/** Points of a line that have no neighbour, and so no line: they are drawn as dots. */
+/** Draws points without neighbours as dots, because they have no line. */
 const alone: uPlot.Series.Points.Filter = (self, number) => {
 	const values = self.data[number] ?? [];
-	const known = (index: number) => typeof values[index] === "number";
-	return Array.from(values.keys()).filter((index) => known(index) && !known(index - 1) && !known(index + 1));
+	const hasValue = (index: number) => typeof values[index] === "number";
+	return Array.from(values.keys()).filter((index) => hasValue(index) && !hasValue(index - 1) && !hasValue(index + 1));
 };
 
-/** An instant under its axis: with its day where hours alone would repeat. */
+/** Formats an instant for the axis, with its day if hours alone would repeat. */
 function tick(second: number, span: number, axis: ChartProps["axis"]): string {
 	const instant = new Date(second * 1_000);
 	if (axis === "days") return instant.toISOString().slice(5, 10);
@@ -214,7 +214,7 @@ function tick(second: number, span: number, axis: ChartProps["axis"]): string {
 
 const bars = uPlot.paths.bars?.({ size: [0.72, 40] }) ?? (() => null);
 
-/** Reads a token's colour in the theme that holds now: a canvas knows no tokens. */
+/** Returns a reader of design tokens in the current theme, because a canvas cannot use them. */
 function colours(element: HTMLElement): (token: string) => string {
 	return (token) => {
 		const probe = document.createElement("span");

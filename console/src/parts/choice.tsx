@@ -8,7 +8,7 @@ interface ChoiceProps<Value extends string> {
 	readonly options: readonly { readonly value: Value; readonly text: string }[];
 }
 
-/** One of a few, side by side; the arrow keys move between them. */
+/** A choice of a few options side by side; the arrow keys move between them. */
 export function Choice<Value extends string>({ label, value, onChange, options }: ChoiceProps<Value>) {
 	return (
 		<ToggleGroup<Value>

@@ -1,6 +1,6 @@
 import { CopyButton } from "./copy-button.tsx";
 
-/** Text to read and to copy. */
+/** Text to read and copy. */
 export function CodeBlock({ text, what }: { readonly text: string; readonly what: string }) {
 	return (
 		<div className="code">

@@ -1,6 +1,6 @@
 import { useState } from "react";
 
-/** Copies a text, and says so for a moment. */
+/** Copies a text, and confirms it for a moment. */
 export function CopyButton({
 	text,
 	label = "Copy",

@@ -6,7 +6,7 @@ interface Range {
 	readonly to: string;
 }
 
-/** Two UTC days, both included; the later one is never before the earlier one. */
+/** Two UTC days, both inclusive; the second is never before the first. */
 export function DayRange({ from, to, onChange }: Range & { readonly onChange: (range: Range) => void }) {
 	const change = (next: Range) => {
 		if (next.from === "" || next.to === "") return;

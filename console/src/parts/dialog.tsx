@@ -11,7 +11,7 @@ interface DialogProps {
 	readonly children: ReactNode;
 }
 
-/** Something to fill in, over the page. Escape and the ground beside it close it. */
+/** A form in a dialog. Escape and a click on the backdrop close it. */
 export function Dialog({ title, says, open, onClose, children }: DialogProps) {
 	return (
 		<Base.Root open={open} onOpenChange={(next) => (next ? undefined : onClose())}>
@@ -30,16 +30,16 @@ export function Dialog({ title, says, open, onClose, children }: DialogProps) {
 interface ConfirmProps {
 	readonly title: string;
 	readonly says: ReactNode;
-	/** What the button does, as a verb. */
+	/** The button's label, a verb. */
 	readonly verb: string;
 	readonly danger?: boolean;
 	readonly open: boolean;
 	readonly onClose: () => void;
-	/** The dialog stays until it is done, and shows why it failed. */
+	/** The dialog stays open until this resolves, and shows the error if it fails. */
 	readonly run: () => Promise<void>;
 }
 
-/** Asks before something is done that cannot be taken back by a click. */
+/** Asks for confirmation of an action that cannot be undone by a click. */
 export function Confirm({ title, says, verb, danger = false, open, onClose, run }: ConfirmProps) {
 	const [busy, setBusy] = useState(false);
 	const [fault, setFault] = useState<unknown>(null);

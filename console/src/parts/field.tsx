@@ -4,21 +4,21 @@ interface FieldProps {
 	readonly label: string;
 	readonly note?: ReactNode;
 	readonly fault?: string | undefined;
-	/** In a row of fields: takes more of it than others. */
+	/** Takes more space than others in a row of fields. */
 	readonly wide?: boolean;
-	/** Gets the id that its label points to, and that of its note. */
+	/** Receives the id for its label, and the id of its note. */
 	readonly children: (control: { readonly id: string; readonly "aria-describedby"?: string }) => ReactNode;
 }
 
-/** A control with its label, and a note or a fault that belongs to it. */
+/** A control with its label, and its note or error. */
 export function Field({ label, note, fault, wide = false, children }: FieldProps) {
 	const id = useId();
-	const told = note !== undefined || fault !== undefined;
+	const hasMessage = note !== undefined || fault !== undefined;
 	return (
 		<div className={wide ? "field field-wide" : "field"}>
 			<label htmlFor={id}>{label}</label>
-			{children({ id, ...(told ? { "aria-describedby": `${id}-note` } : {}) })}
-			{told ? (
+			{children({ id, ...(hasMessage ? { "aria-describedby": `${id}-note` } : {}) })}
+			{hasMessage ? (
 				<div id={`${id}-note`} className={fault === undefined ? "field-note" : "field-fault"}>
 					{fault ?? note}
 				</div>
@@ -39,7 +39,7 @@ interface TextFieldProps {
 	readonly maxLength?: number;
 	readonly autoComplete?: string;
 	readonly inputMode?: "decimal" | "numeric" | "text";
-	/** Values to choose from; others can be typed. */
+	/** Suggested values; others can be typed. */
 	readonly choices?: readonly string[];
 	/** With `type: number`. */
 	readonly range?: { readonly min?: number; readonly max?: number; readonly step?: number };

@@ -1,4 +1,4 @@
-/** A hash, an address or an id: cut to what fits, whole in its title and for who selects it. */
+/** A hash, address or id: truncated to fit, complete in its title and when selected. */
 export function Hash({ value, none = "none" }: { readonly value: string | null; readonly none?: string }) {
 	if (value === null) return <span className="quiet">{none}</span>;
 	return (

@@ -8,14 +8,11 @@ interface Asked<T> {
 	refetch(): unknown;
 }
 
-/**
- * What a query brought, what it waits for, or why it failed. What was there before a fault stays in view, with the
- * fault above it.
- */
+/** Shows a query's data, its loading state, or its error. Old data stays in view below the error. */
 export function Loaded<T>({ query, children }: { readonly query: Asked<T>; readonly children: (data: T) => ReactNode }) {
 	const { data, error } = query;
 	if (data === undefined && error === null) return <Waiting />;
-	// A dead server has its banner: no page says it again above what it still shows.
+	// The banner already reports an unreachable server, so pages with data do not repeat it.
 	const silent = data !== undefined && error instanceof Unreachable;
 	return (
 		<>
@@ -33,7 +30,7 @@ export function Waiting({ what = "Loading" }: { readonly what?: string }) {
 	);
 }
 
-/** Why something failed, with the request's id where there is one. */
+/** Shows why something failed, with the request's id if there is one. */
 export function Fault({ error, again }: { readonly error: unknown; readonly again?: () => void }) {
 	const { requestId, retryAfterSeconds } = error instanceof Refused ? error : { requestId: null, retryAfterSeconds: null };
 	return (

@@ -11,17 +11,14 @@ interface LongTableProps<T> {
 	readonly columns: readonly Column<T>[];
 	readonly query: UseInfiniteQueryResult<InfiniteData<Page<T>>>;
 	readonly rowKey: (row: T) => string;
-	/** What stands there where the list is empty. */
+	/** Shown if the list is empty. */
 	readonly empty: ReactNode;
 }
 
-/** Rows above this height are measured as they come into view. */
+/** The estimated height of rows, which are measured as they come into view. */
 const ROW_HEIGHT = 46;
 
-/**
- * A list of any length: pages are fetched as the reader comes near their end, and only rows in view are in the
- * document.
- */
+/** A list of any length: it fetches pages as the reader nears their end, and renders only rows in view. */
 export function LongTable<T>({ query, empty, ...table }: LongTableProps<T>) {
 	return (
 		<Loaded query={query}>
@@ -99,7 +96,7 @@ function Rows<T>({ label, columns, query, rowKey, rows }: Omit<LongTableProps<T>
 	);
 }
 
-/** The room of the rows that are not in the document. */
+/** Takes the space of rows that are not rendered. */
 function Pad({ height }: { readonly height: number }) {
 	if (height <= 0) return null;
 	return (

@@ -1,8 +1,8 @@
 const CONSOLE = "/console/";
 
 /**
- * The page of the console that a link leads back to; the console's first page for every other address. The address is
- * resolved as a browser would do it before it is looked at: dot segments, backslashes and hosts change where it leads.
+ * Returns the console page to which a link leads back; the first page for any other address. The address is resolved as in a
+ * browser before it is checked, because dot segments, backslashes and hosts change its target.
  */
 export function pageToReturnTo(back: string | undefined, origin: string): string {
 	if (back === undefined || !URL.canParse(back, origin)) return CONSOLE;

@@ -7,7 +7,7 @@ interface PageProps {
 	readonly children: ReactNode;
 }
 
-/** A page's head and what stands below it. */
+/** A page's heading and content. */
 export function Page({ title, says, actions, children }: PageProps) {
 	useEffect(() => {
 		document.title = `${title} · Turnpike`;
@@ -26,7 +26,7 @@ export function Page({ title, says, actions, children }: PageProps) {
 	);
 }
 
-/** A part of a page under a heading of its own. */
+/** A section of a page with its own heading. */
 export function Section({ title, says, actions, children }: PageProps) {
 	return (
 		<section className="section" aria-label={title}>
@@ -42,7 +42,7 @@ export function Section({ title, says, actions, children }: PageProps) {
 	);
 }
 
-/** Figures side by side, each under its name. */
+/** Figures side by side, each with its name. */
 export function Figures({ children }: { readonly children: ReactNode }) {
 	return <dl className="figures">{children}</dl>;
 }

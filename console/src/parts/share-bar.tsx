@@ -1,7 +1,7 @@
 import { Meter } from "@base-ui/react/meter";
 import { Progress } from "@base-ui/react/progress";
 
-/** A part of a whole, as a bar that says its value. */
+/** A share of a whole, as a bar with its value. */
 export function ShareBar({ label, share, text }: { readonly label: string; readonly share: number; readonly text: string }) {
 	return (
 		<Meter.Root value={Math.min(share, 1) * 100} aria-label={label} aria-valuetext={text}>
@@ -12,7 +12,7 @@ export function ShareBar({ label, share, text }: { readonly label: string; reado
 	);
 }
 
-/** How far something is. */
+/** A progress bar. */
 export function ProgressBar({ label, share, text }: { readonly label: string; readonly share: number; readonly text: string }) {
 	return (
 		<Progress.Root value={Math.min(share, 1) * 100} aria-label={label} aria-valuetext={text}>

@@ -3,14 +3,14 @@ import { type ReactNode, useState } from "react";
 export interface Column<Row> {
 	readonly name: string;
 	readonly cell: (row: Row) => ReactNode;
-	/** `number` is set to the right; `actions` holds buttons. */
+	/** `number` aligns to the right; `actions` holds buttons. */
 	readonly kind?: "text" | "number" | "actions";
-	/** What the column is sorted by; without it, it is not. */
+	/** Returns the sort value; a column without it cannot be sorted. */
 	readonly sortBy?: (row: Row) => number | string;
 }
 
 export interface TableProps<Row> {
-	/** What the table shows, for those who do not see it. */
+	/** Describes the table for screen readers. */
 	readonly label: string;
 	readonly columns: readonly Column<Row>[];
 	readonly rows: readonly Row[];
@@ -18,7 +18,7 @@ export interface TableProps<Row> {
 	readonly foot?: ReactNode;
 }
 
-/** A table whose first column names its rows. It scrolls sideways by itself where it is too wide. */
+/** A table whose first column names its rows. It scrolls sideways by itself if it is too wide. */
 export function Table<Row>({ label, columns, rows, rowKey, foot }: TableProps<Row>) {
 	const { sorted, heads } = useSorted(columns, rows);
 	return (
@@ -42,7 +42,7 @@ export function Table<Row>({ label, columns, rows, rowKey, foot }: TableProps<Ro
 interface RowProps<T> {
 	readonly columns: readonly Column<T>[];
 	readonly row: T;
-	/** Of a row in a long list: what measures it, and its place. */
+	/** For a row in a long list: the function that measures it, and its index. */
 	readonly measure?: (element: HTMLTableRowElement | null) => void;
 	readonly index?: number;
 }
@@ -65,7 +65,7 @@ export function Row<T>({ columns, row, measure, index: place }: RowProps<T>) {
 	);
 }
 
-/** The head cells of a table, and its rows in the order that the reader chose. */
+/** Returns the header cells of a table, and its rows in the order that the reader chose. */
 export function useSorted<T>(columns: readonly Column<T>[], rows: readonly T[]) {
 	const [order, setOrder] = useState<{ readonly name: string; readonly down: boolean } | null>(null);
 	const sortBy = columns.find(({ name }) => name === order?.name)?.sortBy;

@@ -8,7 +8,7 @@ interface TabsProps<Value extends string> {
 	readonly tabs: readonly { readonly value: Value; readonly text: string; readonly panel: () => ReactNode }[];
 }
 
-/** Panels of which one is there. */
+/** Tabs, of which one panel is shown. */
 export function Tabs<Value extends string>({ label, value, onChange, tabs }: TabsProps<Value>) {
 	return (
 		<Base.Root

@@ -1,7 +1,7 @@
 import type { Task } from "../../../src/routes/console/types.ts";
 import { Moment } from "./moment.tsx";
 
-/** Where work stands that goes on behind its button. A screen reader hears it change. */
+/** The progress of background work. Screen readers announce changes. */
 export function TaskLine({ task, what }: { readonly task: Task<unknown>; readonly what: string }) {
 	return (
 		<div role="status">

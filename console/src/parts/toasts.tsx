@@ -3,12 +3,12 @@ import { faultText } from "../api/call.ts";
 
 const manager = Toast.createToastManager();
 
-/** Says what was done, for a few seconds; screen readers hear it. */
+/** Shows a success message for a few seconds; screen readers announce it. */
 export const say = (text: string): void => {
 	manager.add({ title: text, type: "good" });
 };
 
-/** Says why something failed, until it is closed. */
+/** Shows an error until it is closed. */
 export const sayFault = (fault: unknown): void => {
 	manager.add({ title: faultText(fault), type: "bad", priority: "high", timeout: 0 });
 };

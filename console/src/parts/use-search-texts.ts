@@ -3,8 +3,8 @@ import { useNavigate, useSearch } from "@tanstack/react-router";
 type Texts<Name extends string> = { readonly [name in Name]?: string };
 
 /**
- * What a page keeps in its address, so that a link leads to the same view: the texts under these names, and what
- * changes some of them. An empty text goes.
+ * Keeps texts in the page's address, so that a link leads to the same view. Returns the texts of these names and a function
+ * that changes them. Empty texts are removed.
  */
 export function useSearchTexts<Name extends string>(
 	...names: readonly Name[]

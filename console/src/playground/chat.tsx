@@ -24,7 +24,7 @@ const SAMPLE_TOOL = JSON.stringify(
 	2,
 );
 
-/** The tools that are typed, or why they are none. */
+/** Parses the typed tools, or returns why they are invalid. */
 function toolsOf(text: string): { readonly tools?: readonly unknown[]; readonly fault?: string } {
 	if (text.trim() === "") return {};
 	try {
@@ -35,7 +35,7 @@ function toolsOf(text: string): { readonly tools?: readonly unknown[]; readonly 
 	}
 }
 
-/** Talks with a model, by stream, with tools whose results the reader types. */
+/** Chats with a model by stream, with tools whose results the reader types. */
 export function ChatPage(): ReactNode {
 	const [turns, setTurns] = useState<readonly Turn[]>([]);
 	const [typed, setTyped] = useState("");
@@ -66,17 +66,17 @@ export function ChatPage(): ReactNode {
 				setTurns([...conversation, answer]);
 			}
 		}).then(() => {
-			// What was refused left no answer: the question goes back to be sent again.
+			// A refused question has no answer, so its text returns to the input.
 			if (answer === EMPTY_ANSWER) setTurns(conversation);
 		});
 	};
-	const asked = typed.trim() === "" ? [] : [{ role: "user", content: typed } as const];
+	const newTurns = typed.trim() === "" ? [] : [{ role: "user", content: typed } as const];
 	const lastUnanswered = turns.at(-1)?.role === "user" || turns.at(-1)?.role === "tool";
 	const submit = () => {
 		if (run.state === "running" || waiting.length > 0 || fault !== undefined) return;
-		if (asked.length === 0 && !lastUnanswered) return;
+		if (newTurns.length === 0 && !lastUnanswered) return;
 		setTyped("");
-		send([...turns, ...asked]);
+		send([...turns, ...newTurns]);
 	};
 	const answerCalls = (results: readonly { readonly call: ToolCall; readonly content: string }[]) =>
 		send([...turns, ...results.map(({ call, content }) => ({ role: "tool", tool_call_id: call.id, content }) as const)]);
@@ -118,8 +118,8 @@ export function ChatPage(): ReactNode {
 						<RunButtons
 							run={run}
 							onStop={stop}
-							ready={waiting.length === 0 && (asked.length > 0 || lastUnanswered)}
-							label={lastUnanswered && asked.length === 0 ? "Send again" : "Send"}
+							ready={waiting.length === 0 && (newTurns.length > 0 || lastUnanswered)}
+							label={lastUnanswered && newTurns.length === 0 ? "Send again" : "Send"}
 							runningLabel="Answering…"
 						/>
 					</form>
@@ -156,7 +156,7 @@ export function ChatPage(): ReactNode {
 							</div>
 						) : null}
 					</div>
-					<Outcome run={run} request={{ path: "/chat/completions", json: bodyOf([...turns, ...asked]), answer: "stream" }} />
+					<Outcome run={run} request={{ path: "/chat/completions", json: bodyOf([...turns, ...newTurns]), answer: "stream" }} />
 				</div>
 			</div>
 		</Page>

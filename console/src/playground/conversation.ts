@@ -1,10 +1,10 @@
-/** A turn of a conversation as the API takes it. */
+/** A turn of a conversation in the API's format. */
 export type Turn =
 	| { readonly role: "system" | "user"; readonly content: string }
 	| {
 			readonly role: "assistant";
 			readonly content: string;
-			/** Shown, never sent back. */
+			/** Shown, but never sent back. */
 			readonly thoughts?: string;
 			readonly tool_calls?: readonly ToolCall[];
 	  }
@@ -22,7 +22,7 @@ interface ToolPart {
 	readonly function?: { readonly name?: string; readonly arguments?: string };
 }
 
-/** What one event of a stream says. */
+/** The content of one event of a stream. */
 export interface Chunk {
 	readonly choices?: readonly {
 		readonly delta?: {
@@ -31,7 +31,7 @@ export interface Chunk {
 			readonly tool_calls?: readonly ToolPart[];
 		};
 	}[];
-	/** In place of the rest, where the stream broke. */
+	/** Instead of the other members, if the stream failed. */
 	readonly error?: { readonly message?: string };
 }
 
@@ -39,7 +39,7 @@ export type Answer = Extract<Turn, { role: "assistant" }>;
 
 export const EMPTY_ANSWER: Answer = { role: "assistant", content: "" };
 
-/** An answer with what a chunk adds to it. Throws where the chunk tells that the stream broke. */
+/** Returns the answer with a chunk added. Throws if the chunk reports that the stream failed. */
 export function added(answer: Answer, chunk: Chunk): Answer {
 	if (chunk.error !== undefined) throw new Error(chunk.error.message ?? "The stream broke");
 	const delta = chunk.choices?.[0]?.delta;
@@ -54,7 +54,7 @@ export function added(answer: Answer, chunk: Chunk): Answer {
 	};
 }
 
-/** The name and the id come once, the arguments in pieces. */
+/** Name and id come once, the arguments in pieces. */
 function withPart(calls: readonly ToolCall[], part: ToolPart): readonly ToolCall[] {
 	const place = part.index ?? calls.length;
 	const before = calls[place] ?? { id: "", type: "function", function: { name: "", arguments: "" } };
@@ -69,7 +69,7 @@ function withPart(calls: readonly ToolCall[], part: ToolPart): readonly ToolCall
 	return [...calls.slice(0, place), next, ...calls.slice(place + 1)];
 }
 
-/** The turns as they are sent: without thoughts, and without the text of an answer that has none. */
+/** Returns the turns to send: without thoughts, and without the text of an answer that has none. */
 export function asSent(turns: readonly Turn[]): readonly unknown[] {
 	return turns.map((turn) => {
 		if (turn.role !== "assistant") return turn;
@@ -78,7 +78,7 @@ export function asSent(turns: readonly Turn[]): readonly unknown[] {
 	});
 }
 
-/** The calls of the last answer that wait for a result. */
+/** Returns the calls of the last answer that wait for a result. */
 export function openCalls(turns: readonly Turn[]): readonly ToolCall[] {
 	const last = turns.at(-1);
 	return last?.role === "assistant" ? (last.tool_calls ?? []) : [];

@@ -12,7 +12,7 @@ interface Parsed {
 	readonly tokens: number;
 }
 
-/** Reads the text of a document. */
+/** Extracts the text of a document. */
 export function DocumentsPage(): ReactNode {
 	const [file, setFile] = useState<File | null>(null);
 	const [parsed, setParsed] = useState<Parsed | null>(null);

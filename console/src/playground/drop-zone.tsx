@@ -4,13 +4,13 @@ import { bytes } from "../format/quantity.ts";
 interface DropZoneProps {
 	readonly label: string;
 	readonly note: string;
-	/** As of an input's `accept`. */
+	/** The `accept` attribute of the input. */
 	readonly accept?: string;
 	readonly file: File | null;
 	readonly onFile: (file: File) => void;
 }
 
-/** Takes a file by drag and drop, or by its button; a keyboard reaches the button. */
+/** Accepts a file by drag and drop, or by its button, which a keyboard reaches. */
 export function DropZone({ label, note, accept, file, onFile }: DropZoneProps) {
 	const id = useId();
 	const [over, setOver] = useState(false);

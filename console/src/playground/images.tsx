@@ -7,19 +7,19 @@ import { Outcome } from "./outcome.tsx";
 import { useRun } from "./run.ts";
 import { RunButtons } from "./run-buttons.tsx";
 
-/** A file's address while it is shown. */
+/** Returns a file's object URL while it is shown. */
 function useObjectUrl(blob: Blob | null): string | null {
 	const [url, setUrl] = useState<string | null>(null);
 	useEffect(() => {
 		if (blob === null) return setUrl(null);
-		const made = URL.createObjectURL(blob);
-		setUrl(made);
-		return () => URL.revokeObjectURL(made);
+		const objectUrl = URL.createObjectURL(blob);
+		setUrl(objectUrl);
+		return () => URL.revokeObjectURL(objectUrl);
 	}, [blob]);
 	return url;
 }
 
-/** Edits a picture, and shows it before and after. */
+/** Edits an image, and shows it before and after. */
 export function ImagesPage(): ReactNode {
 	const [file, setFile] = useState<File | null>(null);
 	const [edited, setEdited] = useState<Blob | null>(null);

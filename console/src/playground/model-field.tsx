@@ -3,13 +3,13 @@ import { queries } from "../api/queries.ts";
 import { TextField } from "../parts/field.tsx";
 
 interface ModelFieldProps {
-	/** Of which type models are offered. */
+	/** The type of the suggested models. */
 	readonly type: string;
 	readonly value: string;
 	readonly onChange: (model: string) => void;
 }
 
-/** A model by name: those that are online are offered, any other can be typed. */
+/** A model name: online models are suggested, any other can be typed. */
 export function ModelField({ type, value, onChange }: ModelFieldProps) {
 	const { data } = useQuery(queries.models());
 	const offered = (data?.models ?? []).filter((model) => model.type === type && model.online).map(({ id }) => id);

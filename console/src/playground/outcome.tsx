@@ -23,7 +23,7 @@ const STATES: Readonly<Record<Run["state"], readonly [Tone, string]>> = {
 	stopped: ["off", "stopped"],
 };
 
-/** What a call cost and answered, and the same call as code. */
+/** The cost and answer of a call, and the same call as code. */
 export function Outcome({ run, request }: { readonly run: Run; readonly request: SampleRequest }) {
 	return (
 		<>
@@ -87,10 +87,10 @@ function Header({ name, value }: { readonly name: string; readonly value: string
 	);
 }
 
-/** The price that was booked: it reaches the store a moment after the answer. */
+/** The posted price, which reaches the store a moment after the answer. */
 function Cost({ run }: { readonly run: Run }) {
 	const { requestId, state } = run;
-	// The store takes what is posted in after a quarter of a second: nothing is asked before.
+	// The store receives posts after a quarter of a second, so no query is sent before.
 	const ended = requestId !== null && (state === "done" || state === "stopped");
 	const charged = useSettled(ended ? requestId : null, 500) === requestId && ended;
 	const query = useQuery({

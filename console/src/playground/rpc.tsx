@@ -23,7 +23,7 @@ const METHODS = [
 	"net_version",
 ];
 
-/** What is typed as params, or why it is none. */
+/** Parses the typed params, or returns why they are invalid. */
 function paramsOf(text: string): { readonly params: unknown } | { readonly fault: string } {
 	try {
 		const params: unknown = JSON.parse(text.trim() === "" ? "[]" : text);
@@ -94,7 +94,7 @@ export function RpcPage(): ReactNode {
 	);
 }
 
-/** JSON with its places; numbers past 2^53 would change, so what has one stays as it came. */
+/** Indents JSON; text with numbers above 2^53, which would change, stays as it is. */
 function pretty(json: string): string {
 	if (/[^"\w.]\d{16,}/.test(json)) return json;
 	try {

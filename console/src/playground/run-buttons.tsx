@@ -6,12 +6,12 @@ interface RunButtonsProps {
 	readonly onStop: () => void;
 	/** False: there is nothing to send yet. */
 	readonly ready: boolean;
-	/** On the button that sends, before and while it runs. */
+	/** The label of the send button, before and while it runs. */
 	readonly label: string;
 	readonly runningLabel: string;
 }
 
-/** The foot of a playground's form: leave the call under way, or send one. */
+/** The buttons that send a call or stop the running one. */
 export function RunButtons({ run, onStop, ready, label, runningLabel }: RunButtonsProps): ReactNode {
 	const running = run.state === "running";
 	return (

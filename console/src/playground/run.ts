@@ -3,7 +3,7 @@ import { request } from "../api/call.ts";
 import { refusedBy } from "../api/refused.ts";
 import { session } from "../api/session.ts";
 
-/** What is known of the last call that the playground made. */
+/** The state of the playground's last call. */
 export interface Run {
 	readonly state: "idle" | "running" | "done" | "failed" | "stopped";
 	readonly status: number | null;
@@ -19,9 +19,9 @@ const NOTHING: Run = { state: "idle", status: null, headers: [], requestId: null
 
 export interface Runner {
 	readonly run: Run;
-	/** Calls the API's endpoint as the session, and has `read` take in its answer. Another call ends the one before. */
+	/** Calls the API's endpoint with the session; `read` consumes the answer. A new call stops the previous one. */
 	start(path: string, body: unknown, read: (answer: Response) => Promise<void>): Promise<void>;
-	/** The caller leaves: the server stops, and charges what was made until then. */
+	/** Aborts the call: the server stops, and charges what it has generated. */
 	stop(): void;
 }
 

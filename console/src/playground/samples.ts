@@ -1,18 +1,18 @@
-/** A request of the playground, to be written in other languages. Its path is below `/api/v1`. */
+/** A request of the playground, for code samples in other languages. Its path is below `/api/v1`. */
 export interface SampleRequest {
 	readonly path: string;
-	/** The body, or the fields of a form beside its file. */
+	/** The body, or the form's fields other than its file. */
 	readonly json?: Readonly<Record<string, unknown>> | readonly unknown[];
 	readonly form?: Readonly<Record<string, string>>;
 	/** The form's field and the file's name. */
 	readonly file?: { readonly field: string; readonly name: string };
-	/** What the answer is: a stream of chat, a file to keep, or JSON. */
+	/** The kind of answer: a chat stream, a file to save, or JSON. */
 	readonly answer: "json" | "stream" | { readonly saveAs: string };
 }
 
 export type Language = "curl" | "python" | "typescript";
 
-/** The same request as a program, with the key from TURNPIKE_KEY. `base`: the server's address, without /api/v1. */
+/** Returns the request as a program that reads the key from TURNPIKE_KEY. `base`: the server's address, without /api/v1. */
 export function sample(language: Language, request: SampleRequest, base: string): string {
 	const url = `${base}/api/v1${request.path}`;
 	if (language === "curl") return curl(request, url);
@@ -25,7 +25,7 @@ function curl({ json, form = {}, file, answer }: SampleRequest, url: string): st
 	const lines = [`curl ${shell(url)}`, '-H "Authorization: Bearer $TURNPIKE_KEY"'];
 	if (json !== undefined) lines.push('-H "Content-Type: application/json"', `-d ${shell(JSON.stringify(json))}`);
 	if (file !== undefined) lines.push(`-F ${shell(`${file.field}=@${file.name}`)}`);
-	// --form-string takes a value as it is, where -F would read a file behind an @.
+	// --form-string sends a value unchanged, while -F would read a file behind an @.
 	for (const [name, value] of Object.entries(form)) lines.push(`--form-string ${shell(`${name}=${value}`)}`);
 	if (answer === "stream") lines.push("-N");
 	if (typeof answer === "object") lines.push(`-o ${shell(answer.saveAs)}`);
@@ -73,7 +73,7 @@ function python({ path, json, form = {}, file, answer }: SampleRequest, url: str
 	].join("\n");
 }
 
-/** A JSON value as Python writes it. */
+/** Writes a JSON value in Python's syntax. */
 function pythonValue(value: unknown, depth: number): string {
 	const inner = "    ".repeat(depth + 1);
 	const outer = "    ".repeat(depth);

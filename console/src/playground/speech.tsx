@@ -11,7 +11,7 @@ import { RunButtons } from "./run-buttons.tsx";
 
 const FORMATS = ["mp3", "opus", "aac", "flac", "wav"] as const;
 
-/** A model's voices, as the API lists them. */
+/** Returns a model's voices, as the API lists them. */
 const voicesOf = (model: string) =>
 	queryOptions({
 		queryKey: ["voices", model],
@@ -24,7 +24,7 @@ const voicesOf = (model: string) =>
 		staleTime: 60_000,
 	});
 
-/** Says a text, and plays it. */
+/** Speaks a text and plays it. */
 export function SpeechPage(): ReactNode {
 	const [input, setInput] = useState("Hello there. This is spoken by the gateway itself.");
 	const [model, setModel] = useState("tts-kokoro");

@@ -10,7 +10,7 @@ interface TurnsProps {
 	readonly onResults: (results: readonly { readonly call: ToolCall; readonly content: string }[]) => void;
 }
 
-/** A conversation. Screen readers hear an answer once it is whole. */
+/** A conversation. Screen readers announce an answer once it is complete. */
 export function Turns({ turns, running, onResults }: TurnsProps) {
 	if (turns.length === 0) return <div className="sheet empty">The conversation begins with your message.</div>;
 	const waiting = running ? [] : openCalls(turns);

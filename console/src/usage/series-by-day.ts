@@ -1,13 +1,13 @@
 import type { UsageReport, UsageRow } from "../../../src/routes/console/types.ts";
 import type { ChartSeries } from "../parts/chart-series.ts";
 
-/** As many as the tokens have colours; the last one is for the rest. */
+/** The number of colours in the design tokens; the last one is for the rest. */
 const MOST = 8;
 const DAY_MS = 86_400_000;
 
 /**
- * What was charged each day of a report, without gaps, in USD as floats for drawing: a series for each of the dearest
- * models, keys or accounts (by whatever else the report tells rows apart), the others together.
+ * Returns the charges per day of a report, without gaps, in USD as floats for drawing. There is a series for each of the most
+ * expensive models, keys or accounts (whatever the report groups by), and one for the others.
  */
 export function seriesByDay(report: UsageReport): { readonly at: number[]; readonly series: ChartSeries[] } {
 	const first = Date.parse(report.from);

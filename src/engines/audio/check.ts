@@ -2,11 +2,13 @@ import { type Finding, fault, notice, ok } from "../../telemetry/finding.ts";
 import { ASSET_GROUP } from "./ffmpeg-program.ts";
 import { AUDIO_FORMATS, type AudioEncoder } from "./port.ts";
 
-/** The encoder for `turnpike doctor`: a tenth of a second of silence in every format, where a program is there. */
+/**
+ * Checks the encoder for `turnpike doctor`: encodes a tenth of a second of silence in every format, if a program is present.
+ */
 export async function checkAudioEncoder(encoder: AudioEncoder): Promise<Finding> {
 	const name = "audio encoder";
 	const state = await encoder.state();
-	// It is fetched at the first request.
+	// The program is fetched at the first request.
 	if (state.state === "offline")
 		return notice(name, state.text, `npx --no turnpike models pull ${ASSET_GROUP}, or apt-get install ffmpeg`);
 	try {

@@ -1,9 +1,9 @@
-/** What ffmpeg is told for each format. Source: ffmpeg's documentation of its encoders and muxers. */
+/** The arguments of ffmpeg for each format. Source: ffmpeg's documentation of its encoders and muxers. */
 import type { AudioFormat, EncodeRequest } from "./port.ts";
 
 const DEFAULT_SAMPLE_RATE = 24_000;
 
-/** Constant rates that are beyond doubt for one voice; streams go out packet by packet. */
+/** Constant rates that are sufficient for one voice; streams are sent packet by packet. */
 const OUTPUT: Readonly<Record<AudioFormat, readonly string[]>> = {
 	mp3: ["-c:a", "libmp3lame", "-b:a", "96k", "-id3v2_version", "0", "-f", "mp3"],
 	// Pages of 200 ms: with the usual second a stream would begin late.
@@ -14,7 +14,7 @@ const OUTPUT: Readonly<Record<AudioFormat, readonly string[]>> = {
 	pcm: ["-c:a", "pcm_s16le", "-f", "s16le"],
 };
 
-/** Raw samples need no probing: ffmpeg 5 reads seconds of them first, so that a stream would begin late or never. */
+/** Raw samples need no probing: ffmpeg 5 would read seconds of them first, so that a stream begins late or never. */
 const RAW_INPUT = ["-probesize", "32", "-analyzeduration", "0", "-f", "s16le"];
 
 /** One filter changes the tempo by 0.5 to 2 in every version of the program. */
@@ -27,14 +27,17 @@ export function tempoFilters(tempo: number): string[] {
 	return filters;
 }
 
-/** @param to a path, or null for standard output: then no header can be corrected at the end */
+/**
+ * Returns the arguments for a request.
+ * @param to a path, or null for standard output, where no header can be corrected at the end
+ */
 export function ffmpegArguments(request: EncodeRequest, to: string | null): string[] {
 	const { input, format, tempo = 1, sampleRate = DEFAULT_SAMPLE_RATE } = request;
 	const filters = tempoFilters(tempo);
 	const rate = format === "opus" ? 48_000 : sampleRate;
 	return [
 		...["-hide_banner", "-loglevel", "error", "-nostdin", "-y"],
-		// A file that names other files or addresses must not make the program open them.
+		// An input file must not make the program open other files or addresses.
 		...["-protocol_whitelist", "pipe"],
 		...(input.kind === "pcm" ? [...RAW_INPUT, "-ar", String(input.sampleRate), "-ac", "1"] : []),
 		...["-i", "pipe:0"],

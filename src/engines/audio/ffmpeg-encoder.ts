@@ -15,19 +15,19 @@ import { everyHour, removeLeftFolders } from "./left-folders.ts";
 import type { AudioEncoder, AudioEncoderState, EncodeRequest } from "./port.ts";
 
 const MAX_WORDS_CHARS = 2_000;
-/** Resident: encoders in use need a tenth of it. */
+/** Resident memory; active encoders need a tenth of it. */
 const MAX_MEMORY_BYTES = 512 * 2 ** 20;
 const FOLDER_PREFIX = "turnpike-audio-";
-/** A program that writes a stream lives as long as the stream: more of them than processors. */
+/** A program that writes a stream lives as long as the stream, so there may be more programs than processors. */
 const MAX_PROCESSES = 16;
 const MAX_WAITING = 256;
 
 export interface FfmpegEncoderOptions extends FfmpegProgramOptions {
-	/** Programs at once; one more is there for a tenant that has none. Default: 16. */
+	/** The number of concurrent programs; one more is reserved for a tenant that has none. Default: 16. */
 	readonly processes?: number;
 }
 
-/** Audio in the callers' formats by ffmpeg, one process for each request, tenants in turns. */
+/** Encodes audio in the callers' formats by ffmpeg, one process for each request, tenants in turns. */
 export class FfmpegEncoder implements AudioEncoder {
 	readonly #program: FfmpegProgram;
 	readonly #isSweepDue = everyHour();
@@ -73,7 +73,7 @@ export class FfmpegEncoder implements AudioEncoder {
 	}
 
 	async #whole(path: string, request: EncodeRequest): Promise<Uint8Array> {
-		// Into a file: there the program goes back and writes the lengths into the header.
+		// Encodes into a file, in which the program can correct the lengths in the header.
 		const nowMs = Date.now();
 		if (this.#isSweepDue(nowMs)) void removeLeftFolders(tmpdir(), FOLDER_PREFIX, nowMs);
 		const folder = await mkdtemp(join(tmpdir(), FOLDER_PREFIX));
@@ -100,14 +100,14 @@ async function* streamed(run: FfmpegRun): AsyncGenerator<Uint8Array, void> {
 		for await (const chunk of run.output) yield chunk;
 		await run.end();
 	} catch (fault) {
-		// The output breaks off where the input failed: what the input threw says more.
+		// The output ends where the input failed, and the input's error says more.
 		throw await run.reason(fault);
 	} finally {
 		run.kill();
 	}
 }
 
-/** One process: its input being fed, its last words kept, its end awaited. */
+/** One process: writes its input, keeps its last output lines, waits for its end. */
 class FfmpegRun {
 	readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
 	readonly #signal: AbortSignal;
@@ -115,7 +115,7 @@ class FfmpegRun {
 	readonly #unwatch: () => void;
 	readonly #fed: Promise<void>;
 	#words = "";
-	/** What the input threw; null where it gave all it had. */
+	/** The error of the input; null if it was complete. */
 	#inputFault: { readonly fault: unknown } | null = null;
 
 	constructor(path: string, request: EncodeRequest, to: string | null) {
@@ -152,14 +152,17 @@ class FfmpegRun {
 		return this.#child.stdout;
 	}
 
-	/** @throws ApiError INFERENCE_FAILED where the program failed */
+	/**
+	 * Waits until the program ends.
+	 * @throws {ApiError} INFERENCE_FAILED if the program failed
+	 */
 	async end(): Promise<void> {
 		const code = await this.#closed;
 		await this.#fed;
 		if (code !== 0 || this.#inputFault) throw this.#failure();
 	}
 
-	/** The first cause of a failure. */
+	/** Returns the first cause of a failure. */
 	async reason(fault: unknown): Promise<unknown> {
 		this.kill();
 		await this.#closed;
@@ -179,11 +182,11 @@ class FfmpegRun {
 		try {
 			await pipeline(Readable.from(source, { objectMode: false }), this.#child.stdin);
 		} catch {
-			// A program that ends early closes its input: its exit code tells why.
+			// A program that ends early closes its input; its exit code gives the reason.
 		}
 	}
 
-	/** Tells a fault of the input apart from a fault of the program; ends the program at the former. */
+	/** Distinguishes an error of the input from one of the program, and ends the program at the former. */
 	async *#watched(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
 		try {
 			yield* bytes;

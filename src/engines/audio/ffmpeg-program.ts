@@ -8,7 +8,7 @@ import { childEnvironment } from "../process.ts";
 import { killAtLimit } from "../process-tree.ts";
 import type { AudioEncoderState } from "./port.ts";
 
-/** Encoders that some builds leave out, and that a format here needs. */
+/** Encoders that a format needs and that some builds lack. */
 const NEEDED_ENCODERS = ["libmp3lame", "libopus", "aac", "flac"];
 const PROBE_LIMIT_MS = 30_000;
 export const ASSET_GROUP = "ffmpeg";
@@ -16,11 +16,11 @@ export const ASSET_GROUP = "ffmpeg";
 export interface FfmpegProgramOptions {
 	readonly assets: AssetStore;
 	readonly log: Log;
-	/** Path of the system's own program, null where there is none. Default: looked up on the PATH. */
+	/** Path of the system's own program, null if there is none. Default: looked up on the PATH. */
 	readonly systemPath?: string | null;
 }
 
-/** Where ffmpeg is: the system's, where it has all encoders, else one that is fetched. */
+/** Locates ffmpeg: the system's if it has all encoders, otherwise a downloaded one. */
 export class FfmpegProgram {
 	readonly #assets: AssetStore;
 	readonly #names: readonly string[];
@@ -52,14 +52,17 @@ export class FfmpegProgram {
 		return missing ? { state: "offline", text: missing.text } : { state: "ready", text: "The audio encoder is there" };
 	}
 
-	/** Begins the download where the system has no program, without waiting for it. */
+	/** Starts the download if the system has no program, without waiting for it. */
 	prefetch(): void {
 		void this.#usableSystem().then(async (system) => {
 			if (system === null && (await this.#download.missing()) !== null) this.#download.prefetch();
 		});
 	}
 
-	/** @throws ApiError MODEL_OFFLINE, with the download's progress in its text */
+	/**
+	 * Returns the program's path.
+	 * @throws {ApiError} MODEL_OFFLINE, with the download's progress in its text
+	 */
 	async path(): Promise<string> {
 		const system = await this.#usableSystem();
 		if (system !== null) return system;
@@ -79,7 +82,7 @@ export class FfmpegProgram {
 		throw new ApiError("MODEL_OFFLINE", { retryAfterSeconds: 10 });
 	}
 
-	/** Ends any download, for good. */
+	/** Aborts any download, for good. */
 	stop(): Promise<void> {
 		return this.#download.stop();
 	}
@@ -100,7 +103,7 @@ export class FfmpegProgram {
 	}
 }
 
-/** What the program says about its encoders, "" where it does not run. */
+/** Returns the program's list of encoders, "" if it does not run. */
 function encodersOf(path: string): Promise<string> {
 	return new Promise((resolve) => {
 		const child = spawn(path, ["-hide_banner", "-encoders"], {

@@ -1,6 +1,6 @@
 /**
- * Audio in the formats that callers ask for. Promises: one process a request, which ends with it; headers that
- * tell the truth where the whole is known. Never reads a file or an address that its input names.
+ * Encodes audio in the callers' formats: one process per request, which ends with it; headers are correct if the whole length
+ * is known. It never opens a file or an address that its input names.
  */
 export { checkAudioEncoder } from "./check.ts";
 export { FfmpegEncoder } from "./ffmpeg-encoder.ts";

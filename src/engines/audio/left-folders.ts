@@ -1,22 +1,22 @@
 import { readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 
-/** Longer than any request works in its folder. */
+/** Longer than any request uses its folder. */
 const LEFT_MS = 3_600_000;
 
-/** Removes folders below `parent` that a process which was killed left behind: what callers had spoken is in them. Never throws. */
+/** Removes folders below `parent` that a killed process left, because they contain callers' speech. It never throws. */
 export async function removeLeftFolders(parent: string, prefix: string, nowMs: number): Promise<void> {
 	const names = await readdir(parent).catch(() => []);
 	for (const name of names) {
 		if (!name.startsWith(prefix)) continue;
 		const path = join(parent, name);
-		// One of another user, or one that is gone by now, is not ours to remove.
+		// A folder of another user, or one that no longer exists, is skipped.
 		const facts = await stat(path).catch(() => null);
 		if (facts?.isDirectory() && nowMs - facts.mtimeMs > LEFT_MS) await rm(path, { recursive: true, force: true }).catch(() => {});
 	}
 }
 
-/** Says true at first, and again once an hour has gone by. */
+/** Returns a function that returns true at first, and again after each hour. */
 export function everyHour(): (nowMs: number) => boolean {
 	let lastMs = Number.NEGATIVE_INFINITY;
 	return (nowMs) => {

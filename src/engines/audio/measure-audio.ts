@@ -6,17 +6,17 @@ import type { AudioEncoder } from "./port.ts";
 export interface AudioMeasure {
 	/** Whole milliseconds, rounded up. */
 	readonly ms: number;
-	/** Nothing in it is louder than -60 dB. */
+	/** True if nothing in it is louder than -60 dB. */
 	readonly silent: boolean;
 }
 
-/** Enough to tell how long and how loud it is. */
+/** Enough to measure length and loudness. */
 const SAMPLE_RATE = 8_000;
 const SILENCE = 33;
 
 /**
- * Listens to a file once: how long it is, whether anything can be heard. Null for one that cannot be decoded.
- * @throws ApiError MODEL_OFFLINE where there is no program to decode with, MODEL_OVERLOADED; the signal's reason
+ * Decodes a file once and measures its length and whether anything is audible. null if it cannot be decoded.
+ * @throws {ApiError} MODEL_OFFLINE if there is no program to decode with, MODEL_OVERLOADED; the signal's reason
  */
 export async function measureAudio(
 	encoder: AudioEncoder,
@@ -30,7 +30,7 @@ export async function measureAudio(
 	let odd: number | null = null;
 	try {
 		for await (const piece of encoder.stream({ input, format: "pcm", sampleRate: SAMPLE_RATE, tenant, signal })) {
-			// A sample may stand across two pieces.
+			// A sample may span two pieces.
 			let at = 0;
 			if (odd !== null && piece.length > 0) {
 				peak = Math.max(peak, Math.abs(sampleOf(odd, piece[0] ?? 0)));

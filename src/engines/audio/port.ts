@@ -1,4 +1,4 @@
-/** Audio as callers get it: the formats, and what an encoder takes and gives. */
+/** Audio formats, and the interface of an encoder. */
 
 export const AUDIO_FORMATS = ["mp3", "opus", "aac", "flac", "wav", "pcm"] as const;
 export type AudioFormat = (typeof AUDIO_FORMATS)[number];
@@ -13,7 +13,7 @@ export const AUDIO_CONTENT_TYPES: Readonly<Record<AudioFormat, string>> = {
 	pcm: "audio/pcm",
 };
 
-/** What comes in: bare samples (signed 16 bits, little-endian, mono), or a file that tells its own format. */
+/** The input: raw samples (signed 16 bits, little-endian, mono), or a file with a header. */
 export type AudioInput =
 	| { readonly kind: "pcm"; readonly sampleRate: number; readonly bytes: AsyncIterable<Uint8Array> }
 	| { readonly kind: "file"; readonly bytes: AsyncIterable<Uint8Array> };
@@ -21,33 +21,33 @@ export type AudioInput =
 export interface EncodeRequest {
 	readonly input: AudioInput;
 	readonly format: AudioFormat;
-	/** Samples a second of wav, pcm, mp3, aac and flac; opus has 48,000 by its standard. Default: 24,000. */
+	/** Samples per second of wav, pcm, mp3, aac and flac; opus has 48,000 by its standard. Default: 24,000. */
 	readonly sampleRate?: number;
-	/** How much faster the output is than the input, 0.25 to 4; default 1. Pitch stays. */
+	/** The ratio of the output's speed to the input's, 0.25 to 4; default 1. The pitch stays. */
 	readonly tempo?: number;
-	/** Whose share of the programs it counts in. */
+	/** The tenant in whose share of the programs it counts. */
 	readonly tenant: string;
 	readonly signal: AbortSignal;
 }
 
 export type AudioEncoderState =
 	| { readonly state: "ready"; readonly text: string }
-	/** No program here yet. The text says why and how far it is; it may go to a caller. */
+	/** There is no program yet. The text gives the reason and the progress; callers may see it. */
 	| { readonly state: "offline"; readonly text: string };
 
 export interface AudioEncoder {
 	state(): Promise<AudioEncoderState>;
-	/** Begins the download of the program where the system has none, without waiting for it. */
+	/** Starts the download of the program if the system has none, without waiting for it. */
 	prefetch(): void;
 	/**
-	 * Encodes as the input comes; a reader that stops early, or the signal, ends the program. The header of a
-	 * streamed wav says that its length is not known.
-	 * @throws what the input throws; ApiError INFERENCE_FAILED where the program fails, MODEL_OFFLINE where there is none,
-	 * MODEL_OVERLOADED where too much waits for one
+	 * Encodes while the input arrives; a reader that stops early, or the signal, ends the program. The header of a streamed wav
+	 * says that its length is unknown.
+	 * @throws errors of the input; ApiError INFERENCE_FAILED if the program fails, MODEL_OFFLINE if there is none,
+	 * MODEL_OVERLOADED if too many requests wait for one
 	 */
 	stream(request: EncodeRequest): AsyncIterable<Uint8Array>;
-	/** The same as one whole file, with the lengths in its header. */
+	/** Encodes one whole file, with the lengths in its header. */
 	whole(request: EncodeRequest): Promise<Uint8Array>;
-	/** Ends any download, for good. */
+	/** Aborts any download, for good. */
 	stop(): Promise<void>;
 }

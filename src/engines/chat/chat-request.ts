@@ -164,9 +164,9 @@ function optionsOf(body: Options, grammar: string | null): Omit<ChatRequest, "pr
 
 /** Returns a 400 in the form that OpenAI's clients know. */
 export function contextExceeded(promptTokens: number, maxTokens: number | null, contextTokens: number): ApiError {
-	const asked = maxTokens === null ? "" : ` and up to ${maxTokens} of the answer`;
+	const answerPart = maxTokens === null ? "" : ` and up to ${maxTokens} of the answer`;
 	return new ApiError("TOO_MANY_TOKENS", {
-		message: `The context holds ${contextTokens} tokens; this request has ${promptTokens} of messages${asked}. Shorten the messages or lower max_tokens`,
+		message: `The context holds ${contextTokens} tokens; this request has ${promptTokens} of messages${answerPart}. Shorten the messages or lower max_tokens`,
 		param: "messages",
 		openAiCode: "context_length_exceeded",
 	});

@@ -111,8 +111,8 @@ class ChatCall {
 			});
 			ends.push(end);
 			const message = { role: "assistant", content, reasoning_content: null, tool_calls: [], refusal: null };
-			const said = this.#chat.request.isText ? { text: content } : { message };
-			choices.push({ index, ...said, logprobs: null, finish_reason: end.finishReason, stop_reason: null });
+			const answerMembers = this.#chat.request.isText ? { text: content } : { message };
+			choices.push({ index, ...answerMembers, logprobs: null, finish_reason: end.finishReason, stop_reason: null });
 		}
 		const usage = usageOf(this.#chat, ends);
 		const object = this.#chat.request.isText ? "text_completion" : "chat.completion";
@@ -138,8 +138,8 @@ class ChatCall {
 			const opening = { role: "assistant", content: "" };
 			if (!isText) await send(chunk(index, opening, null));
 			const sealer = this.#sealed?.sealer();
-			const told = (text: string) => ({ content: sealer === undefined ? text : sealer.seal(text) });
-			const end = await this.#write(sequence, index, (text) => send(chunk(index, told(text), null)));
+			const deltaOf = (text: string) => ({ content: sealer === undefined ? text : sealer.seal(text) });
+			const end = await this.#write(sequence, index, (text) => send(chunk(index, deltaOf(text), null)));
 			ends.push(end);
 			await send(chunk(index, {}, end.finishReason));
 		}
@@ -197,8 +197,8 @@ async function readJson(request: Request): Promise<unknown> {
 
 async function chatCompletions(request: Request, options: OpenAiServerOptions, sealingKey: () => SoftwareKey): Promise<Response> {
 	const sealed = SealedConversation.of(request.headers, sealingKey);
-	const given = await readJson(request);
-	const body = sealed === null ? given : await sealed.open(given, request.signal);
+	const receivedBody = await readJson(request);
+	const body = sealed === null ? receivedBody : await sealed.open(receivedBody, request.signal);
 	return answerCall(parseChatRequest(body), request, options, sealed);
 }
 
@@ -207,12 +207,12 @@ async function completions(request: Request, options: OpenAiServerOptions): Prom
 }
 
 function answerCall(
-	asked: ChatRequest,
+	chatRequest: ChatRequest,
 	request: Request,
 	options: OpenAiServerOptions,
 	sealed: SealedConversation | null,
 ): Promise<Response> {
-	const chat = prepareChat(options.model, asked, options.defaultMaxTokens);
+	const chat = prepareChat(options.model, chatRequest, options.defaultMaxTokens);
 	const call = new ChatCall(options, chat, { tenant: request.headers.get(TENANT_HEADER) ?? "", signal: request.signal }, sealed);
 	return chat.request.stream ? streamResponse(call, request.signal) : call.onLane((sequence) => call.unary(sequence));
 }

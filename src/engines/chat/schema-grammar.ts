@@ -116,8 +116,8 @@ class GrammarBuilder {
 	}
 
 	#refuse(schema: Schema, place: string): void {
-		const found = [...STRUCTURAL, ...(this.#strict ? VALUE_RULES : [])].find((keyword) => schema[keyword] !== undefined);
-		if (found) throw new SchemaUnsupported(`${place}/${found} is not supported by this model`);
+		const unsupported = [...STRUCTURAL, ...(this.#strict ? VALUE_RULES : [])].find((keyword) => schema[keyword] !== undefined);
+		if (unsupported) throw new SchemaUnsupported(`${place}/${unsupported} is not supported by this model`);
 	}
 
 	#choice(list: unknown, place: string, keyword: string, each: (value: unknown, at: string) => string): string {

@@ -10,7 +10,7 @@ export interface Scanned {
  */
 export class StopScanner {
 	readonly #stops: readonly string[];
-	#held = "";
+	#pending = "";
 
 	/** @param stops empty strings among them are ignored */
 	constructor(stops: readonly string[]) {
@@ -18,21 +18,21 @@ export class StopScanner {
 	}
 
 	push(piece: string): Scanned {
-		const text = this.#held + piece;
+		const text = this.#pending + piece;
 		const at = this.#first(text);
 		if (at !== null) {
-			this.#held = "";
+			this.#pending = "";
 			return { text: text.slice(0, at), stopped: true };
 		}
 		const keep = this.#openEnd(text);
-		this.#held = text.slice(text.length - keep);
+		this.#pending = text.slice(text.length - keep);
 		return { text: text.slice(0, text.length - keep), stopped: false };
 	}
 
 	/** Returns the rest when the text has ended. */
 	end(): string {
-		const rest = this.#held;
-		this.#held = "";
+		const rest = this.#pending;
+		this.#pending = "";
 		return rest;
 	}
 

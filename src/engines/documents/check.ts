@@ -3,7 +3,7 @@ import type { DocumentReader } from "./port.ts";
 
 const PROBE = "{\\rtf1 reads}";
 
-/** The document reader for `turnpike doctor`: starts it and reads; says whether scanned pages can be read. */
+/** Checks the document reader for `turnpike doctor`: starts it and reads; reports whether scanned pages can be read. */
 export async function checkDocuments(reader: DocumentReader, tesseract = Bun.which("tesseract")): Promise<Finding> {
 	const name = "document reader";
 	try {

@@ -1,13 +1,13 @@
 import Type from "typebox";
 
-/** What goes to a child: one file. */
+/** The message to a child: one file. */
 export interface ReadJob {
 	readonly id: number;
 	readonly bytes: Uint8Array;
 	readonly name: string;
 }
 
-/** What comes back: its text, or why there is none. */
+/** The child's answer: the text, or why there is none. */
 export const ReadDone = Type.Object({
 	id: Type.Integer(),
 	text: Type.Optional(Type.String()),
@@ -20,6 +20,6 @@ export const ReadDone = Type.Object({
 });
 
 export interface ChildStart {
-	/** The program that reads scanned pages; null where there is none. */
+	/** The program that reads scanned pages; null if there is none. */
 	readonly tesseract: string | null;
 }

@@ -1,19 +1,19 @@
 /** Why a file gives no text. */
 export type DocumentFaultKind =
-	/** Nothing in it that is text. */
+	/** It contains no text. */
 	| "empty"
-	/** A type that is not read. */
+	/** The type is not supported. */
 	| "unsupported"
-	/** Needs a password, or is bound to a reader's licence. */
+	/** It needs a password, or is bound to a reader's licence. */
 	| "encrypted"
-	/** Cut off or broken. */
+	/** It is truncated or damaged. */
 	| "corrupt"
-	/** Inflates, nests or counts past a limit. */
+	/** It inflates, nests or counts past a limit. */
 	| "too-large"
-	/** Took longer, or more memory, than a file may. */
+	/** It took more time or memory than a file may. */
 	| "too-costly";
 
-/** A fault of the file, not of this server. The text may go to a caller. */
+/** A fault of the file, not of this server. The message may be sent to a caller. */
 export class DocumentFault extends Error {
 	override readonly name = "DocumentFault";
 	readonly kind: DocumentFaultKind;

@@ -11,16 +11,16 @@ import type { DocumentReader } from "./port.ts";
 
 export interface DocumentPoolOptions {
 	readonly log: Log;
-	/** Files that are read at once, each in a process of its own. */
+	/** The number of files read at once, each in its own process. */
 	readonly processes: number;
 	/** Processor time of one file. */
 	readonly limitMs: number;
 	/** Resident memory of a process. */
 	readonly maxMemoryMb: number;
-	/** Files that may wait for their turn. Default 512. */
+	/** The number of waiting files. Default 512. */
 	readonly maxWaiting?: number;
 	readonly idleStopMs?: number;
-	/** Path of the program that reads scanned pages, null where there is none. Default: looked up on the PATH. */
+	/** Path of the program that reads scanned pages, null if there is none. Default: looked up on the PATH. */
 	readonly tesseract?: string | null;
 	/** The child's entry file. */
 	readonly entry?: string;
@@ -60,12 +60,12 @@ export class DocumentPool implements DocumentReader {
 		}
 	}
 
-	/** Processes that run now. */
+	/** Returns the ids of the running processes. */
 	pids(): number[] {
 		return this.#jobs.pids();
 	}
 
-	/** Ends all processes for good; what waits is refused. */
+	/** Ends all processes for good; waiting files are refused. */
 	stop(): Promise<void> {
 		return this.#jobs.stop();
 	}

@@ -15,14 +15,14 @@ import { mailToMarkdown, type ReadAttachment, webArchiveToMarkdown } from "./pla
 import { rtfToMarkdown } from "./rtf/rtf-to-markdown.ts";
 
 export interface ExtractDeps {
-	/** Reads the text of a page that is a picture; null where no program for it is there. */
+	/** Reads the text of a scanned page; null if there is no program for it. */
 	readonly readScan: ReadScan | null;
 }
 
 /**
- * A file's text: Markdown where it has headings, lists or tables, as it is where it is text already.
- * Runs in a child process: hostile files take it time and memory.
- * @throws DocumentFault
+ * Returns a file's text: Markdown if it has headings, lists or tables, unchanged if it is text already. Runs in a child
+ * process, because hostile files take time and memory.
+ * @throws {DocumentFault}
  */
 export async function extractText(bytes: Uint8Array, name: string, deps: ExtractDeps): Promise<string> {
 	if (bytes.length === 0) throw new DocumentFault("empty", "The file is empty");
@@ -83,7 +83,7 @@ async function read(bytes: Uint8Array, name: string, deps: ExtractDeps, mailDept
 	}
 }
 
-/** What a parser stumbles over is the file's fault: it was not made for it. */
+/** Converts a parser's error, which counts as the file's fault. */
 function faultOf(thrown: unknown): DocumentFault {
 	if (thrown instanceof DocumentFault) return thrown;
 	if (thrown instanceof RangeError && /call stack/i.test(thrown.message))
@@ -91,7 +91,7 @@ function faultOf(thrown: unknown): DocumentFault {
 	return new DocumentFault("corrupt", "The file is cut off or damaged: it cannot be read");
 }
 
-/** Without a mark, zero bytes, lone surrogates; one kind of line end. */
+/** Removes byte order marks, zero bytes and lone surrogates, and unifies line ends. */
 const clean = (text: string): string =>
 	text
 		.replaceAll(/\r\n?/g, "\n")

@@ -5,7 +5,7 @@ import { decodeXml } from "./plain/html-bytes.ts";
 import { isRtf } from "./rtf/rtf-tokens.ts";
 import { ZipArchive } from "./zip/zip-archive.ts";
 
-/** What a file is, with what was opened to find that out. */
+/** The kind of a file, with the objects that were opened to detect it. */
 export type FileKind =
 	| { readonly kind: "pdf" | "rtf" | "ole" | "html" | "mail" | "web-archive" | "image" | "unsupported"; readonly what?: string }
 	| { readonly kind: "docx" | "pptx" | "xlsx"; readonly parts: PackageParts }
@@ -13,7 +13,7 @@ export type FileKind =
 	| { readonly kind: FlatKind }
 	| { readonly kind: "text"; readonly text: string };
 
-/** How the content of files begins that are not read, with their names. */
+/** The signatures of unsupported files, with their names. */
 const OTHERS: readonly (readonly [signature: string, what: string])[] = [
 	["Rar!", "a RAR archive"],
 	["7z\xbc\xaf", "a 7z archive"],
@@ -32,14 +32,14 @@ const IMAGES = ["\x89PNG", "\xff\xd8\xff", "GIF8", "II*\x00", "MM\x00*"];
 /** A PDF may have other bytes before its mark. */
 const PDF_MARK_WITHIN = 1_024;
 const HEAD_BYTES = 2_048;
-/** Where tags are looked for: pages of Office begin with long comments. */
+/** Tags are searched in this many bytes, because Office pages begin with long comments. */
 const MARKUP_BYTES = 65_536;
 const ATTRIBUTE = String.raw`\s+[^\s"'<>/=]+(?:\s*=\s*(?:"[^"<>]*"|'[^'<>]*'|[^\s"'<>]+))?`;
 const PAGE_START = new RegExp(
 	String.raw`^\s*(?:<\?xml[^>]*>\s*)?(?:<!--(?:(?!-->)[\s\S])*-->\s*)*(?:<!doctype\s+html[^>]*>|<html(?:${ATTRIBUTE})*\s*>)`,
 	"i",
 );
-/** How tables and pages begin that programs write for Excel and Word. */
+/** The beginning of tables and pages that programs write for Excel and Word. */
 const FRAGMENT =
 	/^\s*(?:<!--(?:(?!-->)[\s\S])*-->\s*)*<(?:table|thead|tr|head|body|meta|style|title|div|center|font|span|p|h[1-6]|b|br|link)\b[^>]*>/i;
 const OFFICE_NAME = /^(?:xlsx?|xlsm|xlt|xlw|docx?|dot)$/;
@@ -47,7 +47,10 @@ const ARCHIVE_NAME = /^(?:mht|mhtml|xlsx?|xlsm|xlt|xlw|docx?|dot|pptx?|htm|html)
 const ARCHIVE_FIELD = /^\s*(?:mime-version|content-[\w-]+|from|subject|date|message-id|snapshot-[\w-]+|x-[\w-]+):/i;
 const MAIL_FIELDS = /^(from|to|subject|date|message-id|mime-version|received|return-path|delivered-to|content-type|x-[\w-]+):/i;
 
-/** By content first, by name where content alone does not tell. Throws DocumentFault. */
+/**
+ * Returns the kind by content first, by name if the content does not decide.
+ * @throws {DocumentFault}
+ */
 export function fileKind(bytes: Uint8Array, name: string): FileKind {
 	const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, HEAD_BYTES)).toString("latin1");
 	const extension = /\.([a-z0-9]+)$/i.exec(name)?.[1]?.toLowerCase() ?? "";
@@ -68,7 +71,7 @@ export function fileKind(bytes: Uint8Array, name: string): FileKind {
 	return flat === null ? { kind: "text", text } : { kind: flat };
 }
 
-/** Words that happen to begin like a signature, in any encoding of bytes: no control character is among them. */
+/** Returns true for text that happens to begin like a signature: it has no control characters. */
 function isPlain(head: string): boolean {
 	for (let at = 0; at < head.length; at += 1) {
 		const code = head.charCodeAt(at);
@@ -77,7 +80,7 @@ function isPlain(head: string): boolean {
 	return true;
 }
 
-/** The mark, and in a text that only names it no object. */
+/** Returns true if the PDF mark is present and is not just mentioned in a text without objects. */
 function isPdf(head: string, bytes: Uint8Array, extension: string): boolean {
 	const at = head.slice(0, PDF_MARK_WITHIN).indexOf("%PDF-");
 	if (at < 0) return false;
@@ -87,7 +90,7 @@ function isPdf(head: string, bytes: Uint8Array, extension: string): boolean {
 	);
 }
 
-/** A line with the mark and a version, as a file has it that is cut off. */
+/** Returns true for a line with the mark and a version, as in a truncated file. */
 const isMarkAlone = (line: string): boolean => /^%PDF-\d\.\d\s*(?:[\r\n%]|$)/.test(line);
 
 function zipKind(zip: ZipArchive): FileKind {
@@ -114,8 +117,8 @@ function isMail(head: string, extension: string): boolean {
 }
 
 /**
- * A page as a web archive (MHTML, RFC 2557), as browsers and Office save it: a mail that nobody sent. Office opens one
- * under its own names too.
+ * Returns true for a web archive (MHTML, RFC 2557), as browsers and Office save it: a page in the form of a mail. Office also
+ * opens one under its own file names.
  */
 function isWebArchive(head: string, extension: string): boolean {
 	if (extension === "eml") return false;
@@ -132,7 +135,7 @@ function isHtml(bytes: Uint8Array, extension: string): boolean {
 	return OFFICE_NAME.test(extension) && FRAGMENT.test(head) && /<\/[a-z]/i.test(tail);
 }
 
-/** Whether a text is a page of HTML, and not words about its first tag: what follows the tag is markup, or ends it. */
+/** Returns true if a text is an HTML page, and not a text about its first tag: markup follows the tag, or ends the text. */
 function isPage(head: string, tail: string): boolean {
 	const start = PAGE_START.exec(head)?.[0];
 	if (start === undefined) return false;
@@ -141,11 +144,11 @@ function isPage(head: string, tail: string): boolean {
 	return /^\s*<[a-z!]/i.test(rest) && (/^(?:\s*[\r\n]\s*)?</.test(rest) || /<\/[a-z]/i.test(rest));
 }
 
-/** The first and the last characters of a text, also of one in UTF-16. */
+/** Returns the first and last characters of a text, also of UTF-16. */
 function edgesOf(bytes: Uint8Array): { readonly head: string; readonly tail: string } {
 	const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
 	const isWide = /^(?:\xff\xfe|\xfe\xff|<\0|\0<)/.test(buffer.toString("latin1", 0, 2));
-	// Of UTF-16 with ASCII letters the zeros go, whichever way round it is.
+	// Removes the zeros of UTF-16 with ASCII letters, in either byte order.
 	const plain = (from: number, to: number) => {
 		const text = buffer.toString("latin1", Math.max(0, from), to);
 		return isWide ? text.replaceAll("\0", "").replace(/^(?:\xff\xfe|\xfe\xff)/, "") : text;

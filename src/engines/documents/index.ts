@@ -1,7 +1,7 @@
 /**
- * The text of files. Promises: type by content first; each file in a child process, within 30 s and 1 GB; a bomb is
- * refused by what it declares and again by what it inflates to; a refusal says which fault the file has. Nothing is
- * written to disk, and nothing of a file outlives its answer here.
+ * Extracts the text of files. The type is detected by content first; each file is read in a child process, within 30 s and 1
+ * GB; a zip bomb is refused by its declared and by its inflated size; a refusal names the file's fault. Nothing is written to
+ * disk, and nothing of a file outlives its answer.
  */
 export { checkDocuments } from "./check.ts";
 export { DocumentFault, type DocumentFaultKind } from "./document-fault.ts";

@@ -1,8 +1,8 @@
-/** What one file may ask for: docs/documents.md, Limits. */
+/** The limits of one file: docs/documents.md, Limits. */
 
 /** Parts of a zip file. */
 export const MAX_ZIP_ENTRIES = 20_000;
-/** Of all parts that hold text, as the file declares them; and of all that were inflated. */
+/** Limit for all text parts, as declared and as inflated. */
 export const MAX_INFLATED_BYTES = 200 * 2 ** 20;
 /** Past this size a part may be at most `MAX_RATIO` times its packed size. */
 export const RATIO_FREE_BYTES = 16 * 2 ** 20;
@@ -13,8 +13,8 @@ export const MAX_NODES = 4_000_000;
 export const MAX_PAGES = 3_000;
 export const MAX_SHEETS = 500;
 export const MAX_CELLS = 2_000_000;
-/** Characters that a file may give. */
+/** The number of characters that a file may give. */
 export const MAX_TEXT_CHARS = 50_000_000;
-/** A mail's attachments that are read, and how deep a mail in a mail is followed. */
+/** The number of a mail's attachments that are read; also how deep nested mails are followed. */
 export const MAX_ATTACHMENTS = 50;
 export const MAX_MAIL_DEPTH = 3;

@@ -1,4 +1,4 @@
-/** The Markdown that all readers write: blocks with a blank line between, tables with one line a row. */
+/** The Markdown of all readers: blocks separated by a blank line, tables with one line a row. */
 
 export function heading(level: number, text: string): string {
 	return `${"#".repeat(Math.min(6, Math.max(1, level)))} ${oneLine(text)}`;
@@ -6,7 +6,7 @@ export function heading(level: number, text: string): string {
 
 export const oneLine = (text: string): string => text.replaceAll(/\s+/g, " ").trim();
 
-/** Text for a cell of a table: line ends as `<br>`. */
+/** Returns a text for a table cell: line ends become `<br>`. */
 function cell(text: string): string {
 	return text
 		.trim()
@@ -15,12 +15,12 @@ function cell(text: string): string {
 		.replaceAll("|", "\\|");
 }
 
-/** A row that is shorter than the widest may end early (GFM, tables): those of wide tables do beyond so many columns. */
+/** A row that is shorter than the widest may end early (GFM, tables); rows of tables wider than this do. */
 const FILLED_COLUMNS = 64;
 
 /**
- * A table whose first row is its head; "" for a table without text. Rows of different lengths are filled up; empty rows
- * and columns at the end are left out.
+ * Returns a table whose first row is its header; "" for a table without text. Short rows are filled; empty rows and columns at
+ * the end are left out.
  */
 export function table(rows: readonly (readonly string[])[]): string {
 	const lengths = rows.map((row) => row.findLastIndex((text) => text.trim() !== "") + 1);
@@ -47,7 +47,7 @@ export function link(text: string, address: string | undefined): string {
 
 export const quote = (text: string): string => text.trim().replaceAll(/^/gm, "> ");
 
-/** Blocks with a blank line between; the empty ones are left out. Items of one list follow each other. */
+/** Joins blocks with a blank line between them, without empty ones. Items of one list follow each other. */
 export function blocks(parts: readonly string[]): string {
 	let text = "";
 	let wasItem = false;

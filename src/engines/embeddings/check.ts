@@ -3,11 +3,11 @@ import { EMBEDDED_EMBEDDING_MODEL, type EmbeddedEmbeddings } from "./embedded-em
 
 const MEND = "npm install, then npx --no turnpike doctor once more; or embeddings: {embedded: {enabled: false}}";
 
-/** The embedding engine for `turnpike doctor`: starts it where its weights are there, and has it read a text. */
+/** Checks the embedding engine for `turnpike doctor`: if its weights are present, it starts the engine and embeds a text. */
 export async function checkEmbeddingEngine(engine: EmbeddedEmbeddings): Promise<Finding> {
 	const name = "embedding engine";
 	const missing = await engine.missing();
-	// Its files are fetched at the first request.
+	// The files are fetched at the first request.
 	if (missing !== null) return notice(name, missing, `npx --no turnpike models pull ${EMBEDDED_EMBEDDING_MODEL}`);
 	const startedAt = performance.now();
 	try {

@@ -1,4 +1,4 @@
-/** What the embedding process is told and what it answers. */
+/** The messages between parent and child of the embedding engine. */
 import Type, { type Static } from "typebox";
 
 export interface ChildStart {
@@ -14,7 +14,7 @@ export interface EmbedJob {
 
 const Bytes = Type.Refine(Type.Unsafe<Uint8Array>({}), (value) => value instanceof Uint8Array);
 
-/** `tooLong` is the place of the first text that the model cannot read whole; there are no vectors then. */
+/** `tooLong` is the index of the first text that is too long for the model; there are no vectors then. */
 export const EmbedDone = Type.Object({
 	id: Type.Integer(),
 	vectors: Type.Optional(Bytes),

@@ -12,17 +12,17 @@ import { type NativeEngine, onnxEngine } from "../native-packages.ts";
 import { type ChildStart, EmbedDone, type EmbedJob } from "./child-work.ts";
 import type { Embedded, EmbeddingEngine } from "./port.ts";
 
-/** Weights and vocabulary, by their names in the list of assets. */
+/** Weights and vocabulary, by their names in the asset list. */
 export const EMBEDDED_EMBEDDING_ASSETS = {
 	model: "all-minilm-l6-v2-q.onnx",
 	tokenizer: "all-minilm-l6-v2-tokenizer.json",
 } as const;
-/** The catalog's name of the model; `models pull` takes it too. */
+/** The catalog's name of the model; `models pull` accepts it, too. */
 export const EMBEDDED_EMBEDDING_MODEL = "all-minilm-l6-v2";
 
-/** Texts of a request that are read in one go: between them the next request has its turn. */
+/** The number of a request's texts in one job; between jobs other requests have their turn. */
 const TEXTS_A_JOB = 16;
-/** UTF-16 units. No text of so many has few enough tokens, but for one without words. */
+/** UTF-16 units. A longer text has too many tokens, unless it has no words. */
 const MOST_CHARS = 65_536;
 /** Processor time of one job. */
 const LIMIT_MS = 60_000;
@@ -33,7 +33,7 @@ export interface EmbeddedEmbeddingsOptions {
 	readonly log: Log;
 }
 
-/** Whether what the embedding engine is made of is installed here. */
+/** Returns whether the embedding engine's packages are installed. */
 export function nativeEmbeddingEngine(): NativeEngine {
 	return onnxEngine("embedding engine", ["@huggingface/tokenizers"]);
 }
@@ -42,7 +42,7 @@ export function nativeEmbeddingEngine(): NativeEngine {
 export class EmbeddedEmbeddings implements EmbeddingEngine {
 	readonly #download: AssetDownload;
 	readonly #jobs: JobPool<EmbedDone>;
-	/** Requests under way: one that is worked on, and those that wait. */
+	/** Requests in progress: one that is processed, and those that wait. */
 	readonly #places: PartyCapacity;
 
 	constructor({ config, assets, log }: EmbeddedEmbeddingsOptions) {
@@ -80,7 +80,7 @@ export class EmbeddedEmbeddings implements EmbeddingEngine {
 		if (nativeEmbeddingEngine().ok) this.#download.prefetch();
 	}
 
-	/** Why it cannot work now; null where it can. */
+	/** Returns why it cannot work now; null if it can. */
 	async missing(): Promise<string | null> {
 		const native = nativeEmbeddingEngine();
 		if (!native.ok) return `The embedded embedding model cannot run here: ${native.reason}`;
@@ -113,7 +113,7 @@ export class EmbeddedEmbeddings implements EmbeddingEngine {
 		}
 	}
 
-	/** Processes that run now. */
+	/** Returns the ids of the running processes. */
 	pids(): number[] {
 		return this.#jobs.pids();
 	}
@@ -144,7 +144,7 @@ function failed(): ApiError {
 const tooSlow = () =>
 	new ApiError("REQUEST_TIMEOUT", { message: "The input takes too long on this server; send fewer or shorter texts" });
 
-/** `tokens` null: nobody counted them, there are too many in any case. */
+/** Returns the error for a text that is too long. `tokens` is null if they were not counted. */
 function tooLong(texts: readonly string[], index: number, tokens: number | null): ApiError {
 	const where = texts.length === 1 ? "The input" : `input[${index}]`;
 	const message = `${where} has ${tokens ?? "far too many"} tokens; the model reads at most 512. Send it in parts`;

@@ -1,6 +1,6 @@
 /**
- * The embedded embedding model. Promises: the same vector for the same text, whatever it comes with; a text that the
- * model cannot read whole is refused, never cut; a crash fails the request in hand and no other.
+ * The embedded embedding model. A text always has the same vector, whatever other texts come with it; a text that is too long
+ * is refused, never truncated; a crash fails only the request in progress.
  */
 export { checkEmbeddingEngine } from "./check.ts";
 export {

@@ -1,14 +1,14 @@
 /**
- * The loaded model: a vector from a text, as all-MiniLM-L6-v2's card says: the mean of the last layer's rows,
- * brought to length 1. The only file that knows onnxruntime and the tokenizer. Import it from the child only.
+ * The loaded model: returns a text's vector as all-MiniLM-L6-v2's card defines it: the mean of the last layer's rows,
+ * normalised to length 1. The only file that uses onnxruntime and the tokenizer. Import it from the child only.
  */
 import { readFile } from "node:fs/promises";
 import { Tokenizer } from "@huggingface/tokenizers";
 import { InferenceSession, Tensor } from "onnxruntime-node";
 
-/** Numbers of a vector. */
+/** The length of a vector's list of numbers. */
 export const EMBEDDED_DIMENSIONS = 384;
-/** The model has as many positions, its two marks included; it was trained on texts of up to 256. */
+/** The model's number of positions, including its two special tokens; it was trained on texts of up to 256. */
 export const EMBEDDED_MAX_TOKENS = 512;
 
 export class MiniLmModel {
@@ -24,7 +24,7 @@ export class MiniLmModel {
 		paths: { readonly modelPath: string; readonly tokenizerPath: string },
 		threads: number,
 	): Promise<MiniLmModel> {
-		const told = JSON.parse(await readFile(paths.tokenizerPath, "utf8")) as object;
+		const settings = JSON.parse(await readFile(paths.tokenizerPath, "utf8")) as object;
 		const session = await InferenceSession.create(paths.modelPath, {
 			executionProviders: ["cpu"],
 			intraOpNumThreads: threads,
@@ -33,18 +33,18 @@ export class MiniLmModel {
 			graphOptimizationLevel: "all",
 			logSeverityLevel: 3,
 		});
-		return new MiniLmModel(session, new Tokenizer(told, {}));
+		return new MiniLmModel(session, new Tokenizer(settings, {}));
 	}
 
-	/** The numbers of a text's tokens, marks included. */
+	/** Returns the numbers of a text's tokens, including the special tokens. */
 	tokensOf(text: string): number[] {
-		// The tokenizer that the model was trained with knows no final sigma.
+		// The model's original tokenizer has no final sigma.
 		return this.#tokenizer.encode(text.replaceAll("Σ", "σ")).ids;
 	}
 
 	/**
-	 * One text at a time: the weights are quantised by the range of what goes in, so that beside other texts the same
-	 * text would get a slightly different vector.
+	 * Embeds one text at a time: the weights are quantised by the input's range, so in a batch the same text would get a slightly
+	 * different vector.
 	 */
 	async embed(tokens: readonly number[]): Promise<Float32Array> {
 		const shape = [1, tokens.length];
@@ -59,7 +59,7 @@ export class MiniLmModel {
 	}
 }
 
-/** The mean has the sum's direction, and only that counts. */
+/** The sum has the mean's direction, and only the direction counts. */
 function sumOfRows(rows: Float32Array): Float32Array {
 	const sum = new Float32Array(EMBEDDED_DIMENSIONS);
 	for (let at = 0; at < rows.length; at += EMBEDDED_DIMENSIONS)

@@ -3,7 +3,7 @@ import { Errors } from "typebox/schema";
 import { serveParent } from "../child-side.ts";
 
 /** The number of reported errors, enough to correct an answer. */
-const MAX_TOLD = 8;
+const MAX_REPORTED = 8;
 const MAX_FAULT_CHARS = 300;
 
 interface CheckJob {
@@ -18,7 +18,7 @@ function faults({ value, schema }: CheckJob): string[] | null {
 		const [fits, errors] = Errors(schema, value);
 		if (fits) return [];
 		return errors
-			.slice(0, MAX_TOLD)
+			.slice(0, MAX_REPORTED)
 			.map(({ instancePath, message }) => `${instancePath || "the whole"}: ${message}`.slice(0, MAX_FAULT_CHARS));
 	} catch {
 		return null;

@@ -3,11 +3,11 @@ import { EMBEDDED_SPEECH_MODEL, type EmbeddedSpeech } from "./embedded-speech.ts
 
 const MEND = "npm install, then npx --no turnpike doctor once more; or speech: {embedded: {enabled: false}}";
 
-/** The speech engine for `turnpike doctor`: starts it where its weights are there, and has it say a word. */
+/** Checks the speech engine for `turnpike doctor`: if its weights are present, it starts the engine and speaks a word. */
 export async function checkSpeechEngine(engine: EmbeddedSpeech): Promise<Finding> {
 	const name = "speech engine";
 	const state = await engine.state();
-	// Its files are fetched at the first request.
+	// The files are fetched at the first request.
 	if (state.state === "offline") return notice(name, state.text, `npx --no turnpike models pull ${EMBEDDED_SPEECH_MODEL}`);
 	const startedAt = performance.now();
 	try {

@@ -1,4 +1,4 @@
-/** What parent and child of the speech engine say to each other. */
+/** The messages between parent and child of the speech engine. */
 import Type, { type Static } from "typebox";
 import Value from "typebox/value";
 
@@ -24,14 +24,17 @@ const SpeechWork = Type.Object({
 export type SpeechWork = Static<typeof SpeechWork>;
 export const parseSpeechWork = (message: unknown): SpeechWork => Value.Parse(SpeechWork, message);
 
-/** Samples as bytes: the channel copies them as they are. None: the text has no sound. */
+/** Samples as bytes, which the channel copies unchanged. None: the text has no sound. */
 const SpeechDone = Type.Union([
 	Type.Object({ id: Type.Integer(), ok: Type.Literal(true), samples: Type.Unsafe<Uint8Array>(Type.Unknown()) }),
 	Type.Object({ id: Type.Integer(), ok: Type.Literal(false), fault: Type.String() }),
 ]);
 export type SpeechDone = Static<typeof SpeechDone>;
 
-/** @throws Error where the child says something else */
+/**
+ * Parses a child's answer.
+ * @throws {Error} if it is malformed
+ */
 export function parseSpeechDone(message: unknown): SpeechDone {
 	const done = Value.Parse(SpeechDone, message);
 	if (done.ok && !(done.samples instanceof Uint8Array && done.samples.byteLength % 2 === 0))

@@ -1,4 +1,4 @@
-/** The speech engine's own process: eSpeak NG (GPL-3) and the model live here and nowhere else. */
+/** The speech engine's own process. eSpeak NG (GPL-3) and the model run only here. */
 import { serveParent } from "../child-side.ts";
 import { parseChildInit, parseSpeechWork, type SpeechDone, type SpeechWork } from "./child-messages.ts";
 import { KokoroModel } from "./kokoro-model.ts";
@@ -6,7 +6,7 @@ import { joined, pcmOf } from "./pcm.ts";
 import { Phonemizer } from "./phonemes/phonemizer.ts";
 import { VoiceFile } from "./voice-file.ts";
 
-/** Between the runs of one piece, which the model could not take at once. */
+/** The pause between two runs of one piece that is too long for the model. */
 const RUN_PAUSE_MS = 60;
 
 interface Loaded {

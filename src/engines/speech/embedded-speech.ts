@@ -24,12 +24,12 @@ import { hasWords } from "./reading/clean-text.ts";
 import { splitText, type TextPiece } from "./split-text.ts";
 import { KOKORO_VOICES, voiceOf } from "./voices.ts";
 
-/** Weights and voices, by their names in the list of assets. */
+/** Weights and voices, by their names in the asset list. */
 export const EMBEDDED_SPEECH_ASSETS = { model: "kokoro-82m-v1.0-int8.onnx", voices: "kokoro-voices.tgz" } as const;
-/** The catalog's name of the model; `models pull` takes it too. */
+/** The catalog's name of the model; `models pull` accepts it, too. */
 export const EMBEDDED_SPEECH_MODEL = "tts-kokoro";
 
-/** Processor time of one piece, most of which take a tenth of it. Reading Japanese loads a dictionary at once. */
+/** Processor time of one piece; most take a tenth of it. Japanese text first loads a dictionary. */
 const PIECE_LIMIT_MS = 60_000;
 
 /** Silence after a piece at speed 1, in ms. */
@@ -41,12 +41,12 @@ export interface EmbeddedSpeechOptions {
 	readonly log: Log;
 }
 
-/** Below the core count: the gateway needs a core too. */
+/** Returns fewer threads than cores, because the gateway needs a core, too. */
 function defaultThreads(): number {
 	return Math.max(1, Math.min(4, availableParallelism() - 1));
 }
 
-/** The voice that a fresh machine speaks with: Kokoro, in a child process. */
+/** The speech engine of a fresh machine: Kokoro, in a child process. */
 export class EmbeddedSpeech implements SpeechEngine {
 	readonly #config: Config["speech"]["embedded"];
 	readonly #assets: AssetStore;
@@ -54,10 +54,10 @@ export class EmbeddedSpeech implements SpeechEngine {
 	readonly #download: AssetDownload;
 	readonly #process: EngineProcess<null>;
 	readonly #line: PieceQueue;
-	/** Requests under way: one that is spoken, and those that wait. */
+	/** Requests in progress: one that is spoken, and those that wait. */
 	readonly #places: PartyCapacity;
 	#nextTicket = 1;
-	/** Ends the watch over the piece that is computed. */
+	/** Ends the watch over the current piece. */
 	#unwatch = () => {};
 
 	constructor({ config, assets, log }: EmbeddedSpeechOptions) {
@@ -91,7 +91,7 @@ export class EmbeddedSpeech implements SpeechEngine {
 			startLimitMs: 120_000,
 			maxMemoryMb: config.maxMemoryMb,
 			idleStopMs: config.idleStopMs,
-			// The watch over each piece comes first: it says to the caller why.
+			// The watch over each piece acts first, and gives the caller a reason.
 			unresponsiveMs: PIECE_LIMIT_MS * 2,
 		});
 	}
@@ -132,7 +132,7 @@ export class EmbeddedSpeech implements SpeechEngine {
 			const pauseMs = index === pieces.length - 1 ? 0 : PAUSES[piece.ends] / speed;
 			const work = { text: piece.text, language: voice.language, voice: voiceId, speed, pauseMs };
 			const samples = this.#line.speak({ tenant, ticket }, work, left.signal);
-			// Its reader may never come for it.
+			// Its reader may never await it.
 			samples.catch(() => {});
 			return samples;
 		};
@@ -146,7 +146,7 @@ export class EmbeddedSpeech implements SpeechEngine {
 		}
 	}
 
-	/** Resident memory of the engine in bytes; null where it does not run. */
+	/** Returns the engine's resident memory in bytes; null if it does not run. */
 	rssBytes(): Promise<number | null> {
 		return this.#process.rssBytes();
 	}
@@ -160,7 +160,10 @@ export class EmbeddedSpeech implements SpeechEngine {
 		await this.#process.close();
 	}
 
-	/** @throws ApiError MODEL_OFFLINE */
+	/**
+	 * Throws unless the engine is ready.
+	 * @throws {ApiError} MODEL_OFFLINE
+	 */
 	async #requireReady(): Promise<void> {
 		const native = nativeSpeechEngine();
 		if (!native.ok) throw new ApiError("MODEL_OFFLINE", { message: `The embedded voice cannot run here: ${native.reason}` });
@@ -196,7 +199,10 @@ export class EmbeddedSpeech implements SpeechEngine {
 	}
 }
 
-/** Each piece while its successor is computed. @throws SpeechInputError before any where none has a sound */
+/**
+ * Yields each piece while the next one is computed.
+ * @throws {SpeechInputError} before the first piece if none has a sound
+ */
 async function* inTurn(
 	pieces: readonly TextPiece[],
 	speak: (piece: TextPiece, index: number) => Promise<Int16Array>,

@@ -1,7 +1,7 @@
 /**
- * The embedded speech model. Promises: the same audio for the same request; sentences as they are ready; a crash
- * fails the piece that was being computed and no other request; eSpeak NG, which is under the GPL, runs in the
- * child process only. Never speaks for somebody who has left, beyond the sentence in hand.
+ * The embedded speech model. The same request gives the same audio; sentences are sent as they are ready; a crash fails only
+ * the piece in progress; eSpeak NG, which is under the GPL, runs in the child process only. When a caller leaves, speech ends
+ * after the current sentence.
  */
 export { checkSpeechEngine } from "./check.ts";
 export { EMBEDDED_SPEECH_ASSETS, EMBEDDED_SPEECH_MODEL, EmbeddedSpeech, type EmbeddedSpeechOptions } from "./embedded-speech.ts";

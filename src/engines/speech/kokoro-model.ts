@@ -1,8 +1,8 @@
-/** The loaded model: sound from symbols. The only file that knows onnxruntime. Import it from the child only. */
+/** The loaded model: turns symbols into sound. The only file that uses onnxruntime. Import it from the child only. */
 import { InferenceSession, Tensor } from "onnxruntime-node";
 import { tokensOf } from "./kokoro-vocabulary.ts";
 
-/** Numbers of a style; a voice has one style for each length of the text, from one symbol on. */
+/** The length of a style vector; a voice has one style for each text length, from one symbol on. */
 const STYLE_SIZE = 256;
 
 export class KokoroModel {
@@ -25,6 +25,7 @@ export class KokoroModel {
 	}
 
 	/**
+	 * Speaks phonemes.
 	 * @param phonemes known symbols, at most `MAX_TOKENS`
 	 * @param voice the styles of a voice, one after the other
 	 * @returns samples at 24 kHz, -1 to 1

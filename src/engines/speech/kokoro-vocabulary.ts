@@ -1,4 +1,4 @@
-/** The symbols that the model was trained on, and their numbers. Source: the vocabulary published with Kokoro-82M v1.0. */
+/** The symbols of the model's training, with their numbers. Source: the vocabulary published with Kokoro-82M v1.0. */
 const SYMBOLS: readonly (readonly [first: number, symbols: string])[] = [
 	[1, ";:,.!?"],
 	[9, '—…"()“” \u0303ʣʥʦʨᵝꭧAI'],
@@ -37,18 +37,21 @@ const NUMBERS: ReadonlyMap<string, number> = new Map(
 );
 
 /**
- * Symbols in one run, without the two that the model needs around them. It takes 510; its memory grows by 25 MB with
- * each second of speech, and its work by a second or less of a core: a run is held to some five.
+ * The most symbols in one run, without the two that the model needs around them. The model allows 510, but needs 25 MB and up
+ * to a second of a core for each second of speech, so a run is about five seconds.
  */
 export const MAX_TOKENS = 72;
 const PAD = 0;
 
-/** The text without what the model does not know. */
+/** Removes symbols that the model does not know. */
 export const knownSymbols = (phonemes: string): string => [...phonemes].filter((symbol) => NUMBERS.has(symbol)).join("");
 
-/** @param phonemes known symbols, at most `MAX_TOKENS` */
+/**
+ * Returns the symbols' numbers.
+ * @param phonemes known symbols, at most `MAX_TOKENS`
+ */
 export const tokensOf = (phonemes: string): BigInt64Array =>
 	BigInt64Array.from([PAD, ...[...phonemes].flatMap((symbol) => NUMBERS.get(symbol) ?? []), PAD], BigInt);
 
-/** Whether there is a sound in it: not only punctuation, spaces and marks. */
+/** Returns true if there is a sound, not only punctuation, spaces and marks. */
 export const hasSound = (phonemes: string): boolean => /[\p{Ll}\p{Lu}]/u.test(phonemes);

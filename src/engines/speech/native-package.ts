@@ -1,6 +1,6 @@
 import { type NativeEngine, onnxEngine } from "../native-packages.ts";
 
-/** Whether what the speech engine is made of is installed here. */
+/** Returns whether the speech engine's packages are installed. */
 export function nativeSpeechEngine(): NativeEngine {
 	return onnxEngine("speech engine", ["@echogarden/espeak-ng-emscripten"]);
 }

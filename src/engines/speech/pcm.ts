@@ -1,16 +1,16 @@
-/** What the model gave, as a piece that joins others without a click: silence trimmed, ends faded, peaks in bounds. */
+/** Prepares the model's samples so that pieces join without a click: trims silence, fades the ends, limits peaks. */
 import { SPEECH_SAMPLE_RATE } from "./port.ts";
 
 const perMs = SPEECH_SAMPLE_RATE / 1_000;
-/** Below this (-46 dB of full scale) the model's ends are silence; breath and fricatives are above. */
+/** Below this level (-46 dB of full scale) the ends are silence; breath and fricatives are louder. */
 const SILENCE = 0.005;
 const KEEP_BEFORE = 30 * perMs;
 const KEEP_AFTER = 60 * perMs;
 const FADE = 8 * perMs;
-/** A peak above it is turned down with its whole piece: clipping would be heard, a bit less volume is not. */
+/** A piece with a higher peak is attenuated as a whole: clipping is audible, slightly lower volume is not. */
 const MAX_PEAK = 0.97;
 
-/** The part that is not silence, with a short rest of it on both sides; empty where all is silence. */
+/** Returns the part that is not silence, with a short margin on both sides; empty if all is silence. */
 export function trimmed(samples: Float32Array): Float32Array {
 	const first = samples.findIndex((sample) => Math.abs(sample) > SILENCE);
 	if (first < 0) return new Float32Array();
@@ -18,7 +18,10 @@ export function trimmed(samples: Float32Array): Float32Array {
 	return samples.subarray(Math.max(0, first - KEEP_BEFORE), Math.min(samples.length, last + 1 + KEEP_AFTER));
 }
 
-/** @returns 16-bit samples, the pause of `pauseMs` after them */
+/**
+ * Converts samples.
+ * @returns 16-bit samples, followed by a pause of `pauseMs`
+ */
 export function pcmOf(samples: Float32Array, pauseMs: number): Int16Array {
 	const part = trimmed(samples);
 	if (part.length === 0) return new Int16Array();

@@ -4,10 +4,10 @@ import type { SpeechDone, SpeechWork } from "./child-messages.ts";
 
 export type PieceWork = Omit<SpeechWork, "id">;
 
-/** The request of a piece. */
+/** The request to which a piece belongs. */
 export interface PieceOwner {
 	readonly tenant: string;
-	/** Grows with each request: of one tenant the oldest is served first. */
+	/** Grows with each request: among one tenant's requests the oldest is served first. */
 	readonly ticket: number;
 }
 
@@ -18,19 +18,18 @@ interface Waiting extends PieceOwner {
 	reject(fault: unknown): void;
 }
 
-/** Accounts, and all callers without one, whose last turn is known. */
+/** The number of accounts (and the group of callers without one) whose last turn is remembered. */
 const MAX_TENANTS = 1_000;
 
 /**
- * The pieces that requests wait for, one at a time given to the engine. Tenants take turns. Of one tenant's requests the
- * oldest that waits is served first: so the first of many is done soon, and a request whose reader is slow keeps nobody
- * waiting.
+ * Gives waiting pieces to the engine one at a time. Tenants take turns. Among one tenant's requests the oldest waiting one is
+ * served first, so the first of many is done soon, and a slow reader delays nobody.
  */
 export class PieceQueue {
 	readonly #waiting: Waiting[] = [];
-	/** Gives a piece to the engine; rejects where there is none. */
+	/** Sends a piece to the engine; rejects if there is none. */
 	readonly #send: (work: SpeechWork) => Promise<void>;
-	/** Tenant -> the id of its last piece; the one whose turn was longest ago first. */
+	/** Tenant -> the id of its last piece; the longest since its last turn comes first. */
 	readonly #lastTurns = new Map<string, number>();
 	#running: { readonly id: number; readonly piece: Waiting } | null = null;
 	#nextId = 1;
@@ -40,9 +39,10 @@ export class PieceQueue {
 	}
 
 	/**
-	 * @returns the piece's samples; none where it has no sound
-	 * @throws ApiError INFERENCE_FAILED; what `send` and `lost` are given; the signal's reason, at once: a piece that is being
-	 * computed then goes on to its end, for nobody
+	 * Speaks a piece when it is its turn.
+	 * @returns the piece's samples; none if it has no sound
+	 * @throws {ApiError} INFERENCE_FAILED; errors of `send` and `lost`; the signal's reason, at once: the current piece is then
+	 * computed to its end and discarded
 	 */
 	speak({ tenant, ticket }: PieceOwner, work: PieceWork, signal: AbortSignal): Promise<Int16Array> {
 		const { promise, resolve, reject } = Promise.withResolvers<Int16Array>();
@@ -59,18 +59,18 @@ export class PieceQueue {
 		return promise.finally(() => signal.removeEventListener("abort", leave));
 	}
 
-	/** An answer of the engine. */
+	/** Handles an answer of the engine. */
 	done(done: SpeechDone): void {
 		if (this.#running?.id !== done.id) return;
 		const { piece } = this.#running;
 		this.#running = null;
 		if (done.ok) piece.resolve(new Int16Array(done.samples.slice().buffer));
 		else piece.reject(failed(new Error(done.fault)));
-		// Not at once: its request may want its next piece, before those of younger ones.
+		// Delayed, because its request may ask for its next piece, which comes before those of younger requests.
 		setImmediate(() => this.#next());
 	}
 
-	/** The engine's process ends: the piece that it had is lost, those that wait are not. */
+	/** Handles the end of the engine's process: its current piece is lost, waiting ones are not. */
 	lost(fault: Error = failed(new Error("the speech engine ended in the middle of a piece"))): void {
 		if (this.#running === null) return;
 		const { piece } = this.#running;

@@ -1,42 +1,42 @@
 import type { Requester } from "../../fairness/index.ts";
 
-/** What speaks: the embedded engine as routes see it. Audio is mono, 16 bits, at `SPEECH_SAMPLE_RATE`. */
+/** The speech engine as routes use it. Audio is mono, 16 bits, at `SPEECH_SAMPLE_RATE`. */
 
-/** Samples a second of everything that the engine says. */
+/** Samples per second of all engine output. */
 export const SPEECH_SAMPLE_RATE = 24_000;
 
 export type SpeechLanguage = "en-us" | "en-gb" | "es" | "fr" | "hi" | "it" | "ja" | "pt-br" | "zh";
 
 export interface SpeechVoice {
-	/** As callers name it, `af_sky`. */
+	/** The callers' name, like `af_sky`. */
 	readonly id: string;
-	/** The language that it reads. */
+	/** The language of the voice. */
 	readonly language: SpeechLanguage;
 }
 
 export interface SpeechRequest extends Requester {
-	/** As the caller wrote it. Markup, control characters and emoji are plain text: what cannot be said is passed over. */
+	/** The caller's text. Markup, control characters and emoji are plain text: unpronounceable parts are skipped. */
 	readonly text: string;
 	/** One of `voices()`. */
 	readonly voice: string;
-	/** The engine's own, `MIN_ENGINE_SPEED` to `MAX_ENGINE_SPEED`; see `paceOf` for what lies beyond. */
+	/** The engine's own speed, `MIN_ENGINE_SPEED` to `MAX_ENGINE_SPEED`; see `paceOf` for other speeds. */
 	readonly speed: number;
-	/** Ends the synthesis: the sentence that is being computed is the last. */
+	/** Ends the synthesis after the current sentence. */
 }
 
 /** One spoken sentence, or a part of a long one, with its pause. Pieces join without a click. */
 export interface PcmPiece {
 	readonly samples: Int16Array;
-	/** Code points of `text` that are spoken once this piece is; with the last piece all of them. */
+	/** Code points of `text` that have been spoken up to the end of this piece; all of them with the last piece. */
 	readonly charactersDone: number;
 }
 
 export type SpeechEngineState =
 	| { readonly state: "ready"; readonly text: string }
-	/** The text says why and how far it is; it may go to a caller. */
+	/** The text gives the reason and the progress; callers may see it. */
 	| { readonly state: "offline"; readonly text: string };
 
-/** The request cannot be spoken as it is: the caller's to change, a 400. `message` is written for the caller. */
+/** The request cannot be spoken and the caller has to change it: a 400. `message` is written for the caller. */
 export class SpeechInputError extends Error {
 	override readonly name = "SpeechInputError";
 	readonly code: "nothing-to-say" | "unknown-voice";
@@ -49,19 +49,19 @@ export class SpeechInputError extends Error {
 
 export interface SpeechEngine {
 	voices(): readonly SpeechVoice[];
-	/** Whether a request would be answered now, and else why not. */
+	/** Returns whether a request would be answered now, and otherwise the reason. */
 	state(): Promise<SpeechEngineState>;
-	/** Begins the download where it is needed, without waiting for it. A failure is in `state` and in the log. */
+	/** Starts the download if it is needed, without waiting for it. A failure appears in `state` and in the log. */
 	prefetch(): void;
 	/**
-	 * Speaks piece by piece; at most one piece is computed ahead of its reader. Nothing happens before the first
-	 * piece is asked for; a reader that stops early ends the synthesis.
-	 * @throws SpeechInputError before the first piece: unknown voice, or nothing in the text can be said
-	 * @throws ApiError MODEL_OFFLINE (weights on their way, with the progress in its text), MODEL_OVERLOADED (too many
-	 * wait), INFERENCE_FAILED (the engine failed in the middle); the signal's reason where the caller left
+	 * Speaks piece by piece, at most one piece ahead of its reader. It starts when the first piece is read; a reader that stops
+	 * ends the synthesis.
+	 * @throws {SpeechInputError} before the first piece: unknown voice, or nothing in the text can be spoken
+	 * @throws {ApiError} MODEL_OFFLINE (weights are downloading, with the progress in the text), MODEL_OVERLOADED (too many
+	 * wait), INFERENCE_FAILED (the engine failed in the middle); the signal's reason if the caller left
 	 */
 	synthesize(request: SpeechRequest): AsyncIterable<PcmPiece>;
-	/** Ends the engine and any download, for good. */
+	/** Stops the engine and any download, for good. */
 	stop(): Promise<void>;
 }
 
@@ -72,13 +72,13 @@ export const MAX_ENGINE_SPEED = 1.25;
 export interface Pace {
 	/** For `SpeechRequest.speed`. */
 	readonly speed: number;
-	/** For the encoder: how much faster its output is than its input. */
+	/** For the encoder: the ratio of its output's speed to its input's. */
 	readonly tempo: number;
 }
 
 /**
- * A caller's speed as the engine's part and the encoder's part. Beyond its natural range the engine speaks at
- * its own pace and the encoder stretches or shortens what it said: so twice the speed is half the time, exactly.
+ * Splits a caller's speed into the engine's part and the encoder's part. Beyond its natural range the engine speaks at its
+ * limit and the encoder stretches or shortens the audio: twice the speed is exactly half the time.
  */
 export function paceOf(speed: number): Pace {
 	if (speed >= MIN_ENGINE_SPEED && speed <= MAX_ENGINE_SPEED) return { speed, tempo: 1 };

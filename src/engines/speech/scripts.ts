@@ -1,4 +1,4 @@
-/** Which writing a voice can say. eSpeak NG spells what it does not know: "Chinese letter, Chinese letter". */
+/** Decides which scripts a voice can speak. eSpeak NG spells unknown letters: "Chinese letter, Chinese letter". */
 import type { SpeechLanguage } from "./port.ts";
 
 const LATIN = ["Latin"];
@@ -14,7 +14,7 @@ const SAID: Readonly<Record<SpeechLanguage, readonly string[]>> = {
 	zh: ["Han", "Latin"],
 };
 
-/** Scripts as errors call them, by their names in Unicode (UAX 24). Others are told as "another script". */
+/** The names of scripts in errors, by their Unicode names (UAX 24). Others are called "another script". */
 const TITLES: Readonly<Record<string, string>> = {
 	Hiragana: "Japanese",
 	Katakana: "Japanese",
@@ -30,23 +30,23 @@ const TITLES: Readonly<Record<string, string>> = {
 	),
 };
 
-/** A smaller share of foreign letters is a name or a few words, and does not make a text one of another language. */
+/** A smaller share of foreign letters is a name or a few words, and does not change the text's language. */
 const MOST_FOREIGN = 1 / 3;
-/** Alone it is a sign, which every language has a name for. */
+/** A single Greek letter is a sign, which every language has a name for. */
 const LONE_GREEK = /(?<!\p{Script=Greek})\p{Script=Greek}(?!\p{Script=Greek})/gu;
-/** Of a script of its own: marks and signs that several share count for none. */
+/** Letters of one script; marks and signs that several scripts share do not count. */
 const LETTERS = /(?=\p{L})[^\p{Script=Common}\p{Script=Inherited}]/gu;
 
 const countOf = (text: string, pattern: RegExp): number => [...text.matchAll(pattern)].length;
 const lettersIn = (text: string, script: string): number => countOf(text, new RegExp(`(?=\\p{L})\\p{Script=${script}}`, "gu"));
 
-/** What the larger part of a text is written in that a voice of the language cannot say; null where it can say it. */
+/** Returns the script of the larger part of a text if a voice of the language cannot speak it; otherwise null. */
 export function unsayableScript(text: string, language: SpeechLanguage): string | null {
 	const written = text.replace(LONE_GREEK, " ");
 	const letters = countOf(written, LETTERS);
 	const said = SAID[language].reduce((sum, script) => sum + lettersIn(written, script), 0);
 	if (letters - said === 0 || letters - said < letters * MOST_FOREIGN) return null;
-	// Kana tell Japanese, whatever the number of Chinese characters between them.
+	// Kana mean Japanese, whatever the number of Chinese characters between them.
 	if (!SAID[language].includes("Hiragana") && /[\p{Script=Hiragana}\p{Script=Katakana}]/u.test(written)) return "Japanese";
 	const counts = Object.entries(TITLES)
 		.filter(([script]) => !SAID[language].includes(script))
@@ -56,14 +56,14 @@ export function unsayableScript(text: string, language: SpeechLanguage): string 
 	return most !== undefined && most.count > 0 ? most.title : "another script";
 }
 
-/** Languages told by their script, the one that needs more first: kana are Japanese alone, Chinese characters are not. */
+/** Languages by their script, the stricter one first: only Japanese has kana, but others have Chinese characters, too. */
 const BY_SCRIPT: readonly (readonly [language: SpeechLanguage, sign: RegExp])[] = [
 	["ja", /[\p{Script=Hiragana}\p{Script=Katakana}]/u],
 	["zh", /\p{Script=Han}/u],
 	["hi", /\p{Script=Devanagari}/u],
 ];
 
-/** The language of a text that a voice of `usual` cannot say; null where no voice can. */
+/** Returns another language for a text that a voice of `usual` cannot speak; null if no voice can. */
 export function languageByScript(text: string, usual: SpeechLanguage): SpeechLanguage | null {
 	if (unsayableScript(text, usual) === null) return usual;
 	const found = BY_SCRIPT.find(([language, sign]) => sign.test(text) && unsayableScript(text, language) === null);

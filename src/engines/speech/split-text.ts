@@ -1,20 +1,23 @@
-/** A text as the pieces that are spoken one after the other: sentences, long ones cut at clauses. */
+/** Splits a text into spoken pieces: sentences, long ones cut at clauses. */
 import type { SpeechLanguage } from "./port.ts";
 
 export interface TextPiece {
 	readonly text: string;
-	/** Code points of the whole text up to the end of this piece, with the space after it. */
+	/** Code points of the whole text up to the end of this piece, including the space after it. */
 	readonly end: number;
-	/** What ends it: the pause after it is longer after a sentence than within one. */
+	/** The kind of boundary: the pause after a sentence is longer than within one. */
 	readonly ends: "paragraph" | "sentence" | "clause" | "words";
 }
 
 interface Limits {
-	/** Letters of a piece: under five seconds of speech, which are as many of a slow core. Others wait for the end of a piece. */
+	/**
+	 * The most letters of a piece: under five seconds of speech, which a slow core computes in the same time. Other requests wait
+	 * for its end.
+	 */
 	readonly piece: number;
-	/** Of the first: it is waited for. */
+	/** The same limit for the first piece, for which the caller waits. */
 	readonly first: number;
-	/** A sentence that is shorter is spoken with its neighbour: alone it would sound clipped. */
+	/** A shorter sentence is spoken with its neighbour, because alone it would sound clipped. */
 	readonly short: number;
 }
 const LETTERS: Limits = { piece: 68, first: 60, short: 20 };
@@ -34,7 +37,7 @@ const LOCALES: Readonly<Record<SpeechLanguage, string>> = {
 	zh: "zh",
 };
 
-/** A dot after these ends no sentence where another word follows. */
+/** A dot after these does not end a sentence if another word follows. */
 const ABBREVIATION =
 	/(?:^|[\s(“"])(?:Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr|vs|etc|e\.g|i\.e|No|Gen|Sgt|Capt|Lt|Col|Gov|Sen|Rep|Rev|Mt|approx|Sra?|Srta|Ud|M|Mme|Dott|Sig|[A-Z])\.\s*$/;
 const SENTENCE_END = /[.!?…。！？।]["”’')\]」』]*\s*$/u;
@@ -53,14 +56,14 @@ function sentencesOf(text: string, language: SpeechLanguage): string[] {
 	return sentences;
 }
 
-/** How much there is to say: its letters, and those that its digits have as words. */
+/** Counts the letters to speak, including those of the words for digits. */
 function lettersOf(text: string): number {
 	let digits = 0;
 	for (const _ of text.matchAll(/\p{Nd}/gu)) digits += 1;
 	return text.length + digits * (LETTERS_OF_A_DIGIT - 1);
 }
 
-/** The longest beginning that has at most so many letters. */
+/** Returns the longest beginning that has at most so many letters. */
 function beginningOf(text: string, letters: number): string {
 	let left = letters;
 	let end = 0;
@@ -72,12 +75,12 @@ function beginningOf(text: string, letters: number): string {
 	return text.slice(0, end);
 }
 
-/** Where to cut a text that has more letters than `limit`: after a clause, else a word, else within one. */
+/** Returns where to cut a text with more letters than `limit`: after a clause, else a word, else within one. */
 function cutAt(text: string, limit: number): number {
 	const window = beginningOf(text, limit);
 	const clause = lengthUpTo(/[,;:—–、，；：][”"]?\s*(?=[^,;:—–、，；：]*$)/u, window);
 	if (clause > window.length / 4) return clause;
-	// In parts of like length: a word alone at the end of a sentence sounds lost.
+	// Cuts into parts of similar length, because a single word at the end sounds lost.
 	const letters = lettersOf(text);
 	const even = beginningOf(text, Math.ceil(letters / Math.ceil(letters / limit)) + LETTERS_OF_A_DIGIT);
 	for (const part of [even, window]) {
@@ -104,7 +107,7 @@ const codePoints = (text: string): number => {
 	return count;
 };
 
-/** The pieces joined are the text; only those without a word are spoken by nobody (see `hasWords`). */
+/** Splits the text into pieces whose concatenation is the text. Pieces without a word are not spoken (see `hasWords`). */
 export function splitText(text: string, language: SpeechLanguage): TextPiece[] {
 	const limits = language === "ja" || language === "zh" ? CHARACTERS : LETTERS;
 	const parts: string[] = [];

@@ -3,7 +3,7 @@ import { vectorsOf } from "./voices.ts";
 /** Styles of one voice: 510 lengths of 256 numbers. */
 const VOICE_BYTES = 510 * 256 * 4;
 
-/** The voices of the package file, each read at its first use. */
+/** The voices in the package file, each read at its first use. */
 export class VoiceFile {
 	readonly #path: string;
 	readonly #voices = new Map<string, Promise<Float32Array>>();
@@ -12,7 +12,10 @@ export class VoiceFile {
 		this.#path = path;
 	}
 
-	/** @throws Error where the package has no such voice */
+	/**
+	 * Returns the styles of a voice.
+	 * @throws {Error} if the package has no such voice
+	 */
 	styles(voice: string): Promise<Float32Array> {
 		const known = this.#voices.get(voice);
 		if (known) return known;

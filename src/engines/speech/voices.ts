@@ -1,6 +1,6 @@
 import type { SpeechLanguage, SpeechVoice } from "./port.ts";
 
-/** The first letter of a voice's name is its language, the second its sex. */
+/** The first letter of a voice's name is its language, the second its gender. */
 const LANGUAGES: Readonly<Record<string, SpeechLanguage>> = {
 	a: "en-us",
 	b: "en-gb",
@@ -23,8 +23,8 @@ const NAMES = [
 ];
 
 /**
- * Voices without a vector of their own in the package: the mean of the named ones. A sound of its own, not that
- * of other servers under this name; `docs/speech.md` says so.
+ * Voices without a vector of their own in the package: the mean of the named ones. They sound unlike other servers' voices of
+ * this name; `docs/speech.md` says so.
  */
 const MIXED: Readonly<Record<string, readonly string[]>> = { af_jadzia: ["af_heart", "af_nova"] };
 
@@ -37,5 +37,5 @@ const BY_ID: ReadonlyMap<string, SpeechVoice> = new Map(KOKORO_VOICES.map((voice
 
 export const voiceOf = (id: string): SpeechVoice | undefined => BY_ID.get(id);
 
-/** The vectors of the package that make up a voice. */
+/** Returns the package's vectors that make up a voice. */
 export const vectorsOf = (id: string): readonly string[] => MIXED[id] ?? [id];

@@ -5,7 +5,7 @@ import type { TokenCounter } from "./token-counter.ts";
 const PROBE = "hello world";
 const PROBE_TOKENS = 2;
 
-/** The token counter for `turnpike doctor`: starts it and counts. */
+/** Checks the token counter for `turnpike doctor`: starts it and counts. */
 export async function checkTokenCounter(counter: TokenCounter): Promise<Finding> {
 	const startedAt = performance.now();
 	const tokens = await counter.countTokens(PROBE, "doctor");

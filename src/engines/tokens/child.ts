@@ -1,12 +1,12 @@
-/** The token counter's own process. Its import alone takes a second or more: that is why it is not in the server. */
+/** The token counter's own process. It is separate because its import alone takes a second or more. */
 import { countTokens, setMergeCacheSize } from "gpt-tokenizer/encoding/o200k_base";
 import { serveParent } from "../child-side.ts";
 import { ownCpuMs } from "../work-meter.ts";
 import { textPieces } from "./text-pieces.ts";
 
-/** Words that were met before; each can have 2,000 characters. */
+/** The number of cached words; each can have 2,000 characters. */
 const CACHED_WORDS = 20_000;
-/** No name of a control token is one: it counts as the text that it is. */
+/** Names of control tokens count as plain text. */
 const PLAIN = { allowedSpecial: new Set<string>(), disallowedSpecial: new Set<string>() };
 
 interface CountJob {
@@ -15,7 +15,7 @@ interface CountJob {
 	readonly limitMs: number;
 }
 
-/** `tokens` null: it took too long. */
+/** Counts tokens; `tokens` is null if it took too long. */
 function count({ id, text, limitMs }: CountJob) {
 	const fromMs = ownCpuMs();
 	let tokens: number | null = 0;

@@ -1,9 +1,9 @@
-/** About how many tokens so many bytes of UTF-8 have: used wherever no count is to be had. */
+/** Estimates the tokens of UTF-8 text by its bytes, for use when no count is available. */
 export function tokensOfBytes(bytes: number): number {
 	return Math.ceil(bytes / 3);
 }
 
-/** The same of a text. */
+/** Estimates the tokens of a text. */
 export function estimateTokens(text: string): number {
 	return tokensOfBytes(Buffer.byteLength(text));
 }

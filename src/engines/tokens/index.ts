@@ -1,6 +1,6 @@
 /**
- * Token counts where an upstream gives none. Promises: a number, always, within about a second of its turn.
- * Never runs the encoder on the server's own event loop: hostile text takes it minutes.
+ * Token counts for upstreams that report none. It always returns a number, within about a second of its turn. The encoder never
+ * runs on the server's own event loop, because hostile text takes it minutes.
  */
 export { checkTokenCounter } from "./check.ts";
 export { estimateTokens } from "./estimate-tokens.ts";

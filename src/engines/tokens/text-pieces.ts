@@ -1,16 +1,15 @@
 /**
- * Cuts a text into pieces that a byte-pair encoder can take one after the other. Its time grows with the square
- * of the longest run of one kind of character, so runs are cut at 2,000 characters; long texts are cut where a
- * word ends, which changes no count.
+ * Splits a text into pieces for a byte-pair encoder. Its time grows with the square of the longest run of one kind of
+ * character, so runs are cut at 2,000 characters. Long texts are cut at the end of a word, which changes no count.
  */
 
 const MAX_RUN_CHARS = 2_000;
-/** Pieces of this size keep the clock in sight between them. */
+/** The clock is checked between pieces of this size. */
 const PIECE_CHARS = 16_384;
 
 type Kind = "letter" | "digit" | "space" | "sign";
 
-/** Characters beyond ASCII are letters here: a run of them has to be bounded, whatever they are. */
+/** Characters beyond ASCII count as letters, because any run of them has to be bounded. */
 function kindOf(unit: number): Kind {
 	if (unit === 32 || (unit >= 9 && unit <= 13)) return "space";
 	if (unit >= 48 && unit <= 57) return "digit";
@@ -20,14 +19,14 @@ function kindOf(unit: number): Kind {
 
 const isLowSurrogate = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdfff;
 
-/** A single space between letters begins a new word for the encoder in any case. */
+/** Returns true at a single space between letters, where the encoder starts a new word in any case. */
 function wordEnds(text: string, at: number): boolean {
 	return (
 		text.charCodeAt(at) === 32 && kindOf(text.charCodeAt(at - 1)) === "letter" && kindOf(text.charCodeAt(at + 1)) === "letter"
 	);
 }
 
-/** The pieces in order; together they are the text. */
+/** Yields the pieces in order; their concatenation is the text. */
 export function* textPieces(text: string): Generator<string, void> {
 	let start = 0;
 	let runStart = 0;
@@ -48,10 +47,13 @@ export function* textPieces(text: string): Generator<string, void> {
 	if (start < text.length) yield text.slice(start);
 }
 
-/** Counted in one turn: some tens of milliseconds, so that short texts of others do not wait longer. */
+/**
+ * The number of characters counted in one turn: some tens of milliseconds, so that short texts of other callers do not wait
+ * longer.
+ */
 const TURN_CHARS = 262_144;
 
-/** Parts of a long text that are counted in a turn each, cut where a word ends if one does nearby. */
+/** Yields the parts of a long text that are counted in one turn each, cut at the end of a word if one is near. */
 export function* textTurns(text: string): Generator<string, void> {
 	let start = 0;
 	while (text.length - start > TURN_CHARS + MAX_RUN_CHARS) {

@@ -11,7 +11,7 @@ export interface TokenCounterOptions {
 	readonly log: Log;
 	/** Processor time of one count. */
 	readonly limitMs?: number;
-	/** Texts that may wait, and their characters together; each tenant has a share of both. */
+	/** The number of waiting texts, and of their characters together; each tenant has a share of both. */
 	readonly maxWaiting?: number;
 	readonly maxWaitingChars?: number;
 	readonly idleStopMs?: number;
@@ -19,9 +19,9 @@ export interface TokenCounterOptions {
 	readonly entry?: string;
 }
 
-/** Beyond the child's own limit: it has then missed it and is stuck. */
+/** Added to the child's own limit: a child that exceeds both is stuck. */
 const GRACE_MS = 250;
-/** The import is slow on a busy machine; past this the estimate is used. */
+/** The import is slow on a busy machine; after this time the estimate is used. */
 const START_LIMIT_MS = 20_000;
 const MAX_MEMORY_MB = 700;
 
@@ -34,14 +34,14 @@ type Count = Pick<Static<typeof Counted>, "tokens" | "workMs">;
 
 const NO_COUNT: Count = { tokens: null, workMs: 0 };
 
-/** A count is short: nobody stops it. */
+/** A count is short, so it is never aborted. */
 const NEVER = new AbortController().signal;
 
 class TooManyTexts extends Error {}
 
 /**
- * Counts o200k_base tokens in a child process, one text, or part of a long one, after the other; tenants take turns. Always gives a number: the estimate
- * where the text takes too long, too much waits, or the child cannot run. Never throws.
+ * Counts o200k_base tokens in a child process, one text (or part of a long one) at a time; tenants take turns. It never throws:
+ * it returns the estimate if the text takes too long, too many wait, or the child cannot run.
  */
 export class TokenCounter {
 	readonly #process: EngineProcess<null>;
@@ -73,8 +73,8 @@ export class TokenCounter {
 	}
 
 	/**
-	 * Tokens of a text: exact, or bytes / 3.
-	 * @param tenant whose turn it is counted in
+	 * Returns the tokens of a text: exact, or bytes / 3.
+	 * @param tenant in whose turn it is counted
 	 */
 	async countTokens(text: string, tenant: string): Promise<number> {
 		if (text === "") return 0;
@@ -89,12 +89,12 @@ export class TokenCounter {
 		}
 	}
 
-	/** Starts the child ahead of the first count. */
+	/** Starts the child before the first count. */
 	async warm(): Promise<void> {
 		await this.#process.start().catch((err: unknown) => this.#log.warn({ err }, "token counter does not start"));
 	}
 
-	/** Resident memory of the child in bytes; null where it does not run. */
+	/** Returns the child's resident memory in bytes; null if it does not run. */
 	rssBytes(): Promise<number | null> {
 		return this.#process.rssBytes();
 	}
@@ -103,12 +103,12 @@ export class TokenCounter {
 		return this.#process.pid;
 	}
 
-	/** Ends the child for good; counts that come later are estimates. */
+	/** Stops the child for good; later counts are estimates. */
 	stop(): Promise<void> {
 		return this.#process.close();
 	}
 
-	/** A long text waits for a turn with each of its parts. */
+	/** Counts a long text in parts, each in a turn of its own. */
 	async #countInTurns(text: string, tenant: string): Promise<number | null> {
 		let sum = 0;
 		let leftMs = this.#limitMs;

@@ -13,7 +13,7 @@ const service = new TurndownService({
 	.addRule("image", { filter: "img", replacement: (_, node) => image(node) })
 	.addRule("item", { filter: "li", replacement: (content, node) => item(content, node) });
 
-/** The HTML of an article as Markdown of GitHub's form. */
+/** Converts the HTML of an article to GitHub's Markdown. */
 export function articleMarkdown(html: string): string {
 	const short = html.replaceAll(/&(?:nbsp|#160|#xa0);/gi, "\u00a0").replaceAll(LONG_SPACE, (run) => run.slice(0, 100));
 	return service.turndown(short).trim();
@@ -22,7 +22,7 @@ export function articleMarkdown(html: string): string {
 /** The library's time grows with the square of such a run. */
 const LONG_SPACE = /\s{101,}/g;
 
-/** Pictures inside the address are bytes, not text. */
+/** Images inside a data URL are bytes, not text. */
 function image(node: TurndownNode): string {
 	const source = node.getAttribute("src") ?? "";
 	const alternative = (node.getAttribute("alt") ?? "").replaceAll(/\s+/g, " ").trim();

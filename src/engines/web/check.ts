@@ -4,7 +4,7 @@ import type { PagePool } from "./page-pool.ts";
 
 const PROBE = "<title>Probe</title><p>reads</p>";
 
-/** The reader of pages for `turnpike doctor`: starts it and reads; says whether pages with scripts can be read. */
+/** Checks the page reader for `turnpike doctor`: starts it and reads; reports whether pages with scripts can be read. */
 export async function checkPages(pages: PagePool, chromium: string | undefined): Promise<Finding> {
 	const name = "page reader";
 	const page = { bytes: new TextEncoder().encode(PROBE), url: "https://probe.example/", charset: null, isHtml: true };

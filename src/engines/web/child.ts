@@ -1,4 +1,4 @@
-/** The process that turns pages into Markdown: hostile ones take its time and memory, never the server's. */
+/** The process that converts pages to Markdown: hostile pages take its time and memory, never the server's. */
 import robotsParser from "robots-parser";
 import { serveParent } from "../child-side.ts";
 import { DocumentFault } from "../documents/document-fault.ts";
@@ -24,7 +24,7 @@ serveParent({
 
 function done(id: number, job: WebJob): WebDone {
 	if (job.kind === "robots") {
-		// Undefined is an address that the rules say nothing about.
+		// Undefined means that the rules do not mention the address.
 		const rules = robotsParser(job.rulesUrl, unescaped(job.rules));
 		return { id, isAllowed: rules.isAllowed(unescaped(job.url), job.agent) ?? true };
 	}
@@ -37,7 +37,7 @@ function done(id: number, job: WebJob): WebDone {
 	}
 }
 
-/** With characters that need no escape written as they are: so both are compared (RFC 9309, 2.2.2). */
+/** Unescapes characters that need no escape, for the comparison of both texts (RFC 9309, 2.2.2). */
 const unescaped = (text: string): string =>
 	text.replaceAll(/%(?:3\d|[46][1-9a-f]|[57][0-9a]|2[de]|5f|7e)/gi, (written) => decodeURIComponent(written));
 
@@ -47,7 +47,7 @@ function readPage(text: string, url: string, isHtml: boolean): ReadPage {
 	return { title, content: text, date: "", markdownUrl: null, needsScripts: false };
 }
 
-/** Without zero bytes, marks and lone surrogates; one kind of line end. */
+/** Removes zero bytes, marks and lone surrogates, and unifies line ends. */
 const clean = (text: string): string =>
 	text
 		.replaceAll(/\r\n?/g, "\n")

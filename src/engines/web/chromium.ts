@@ -10,22 +10,22 @@ import type { ScriptedPages } from "./page-reader.ts";
 import { PageFault } from "./port.ts";
 
 export interface ChromiumOptions {
-	/** Path of the program. */
+	/** The path of the program. */
 	readonly program: string;
-	/** The proxy that each request of a page goes through. */
+	/** The proxy for each request of a page. */
 	readonly proxyPort: () => Promise<number>;
 	readonly userAgent: () => string;
-	/** Of what a page becomes. */
+	/** The limit of the resulting HTML. */
 	readonly maxBytes: number;
-	/** Time of the page's own clock that its scripts get; waiting costs nothing of it. Default 8 s. */
+	/** The page's own clock time for its scripts, in which waiting costs nothing. Default 8 s. */
 	readonly scriptMs?: number;
 	/** Resident memory of a page's browser, all its processes together. */
 	readonly maxMemoryMb: () => number;
-	/** After this long a page is taken as it is then. Default 12 s. */
+	/** After this time the page is read as it is. Default 12 s. */
 	readonly loadMs?: number;
-	/** Pages at once. Default 2. */
+	/** The number of concurrent pages. Default 2. */
 	readonly pages?: number;
-	/** Pages that may wait. Default 64. */
+	/** The number of waiting pages. Default 64. */
 	readonly maxWaiting?: number;
 }
 
@@ -33,9 +33,8 @@ const SCRIPT_MS = 8_000;
 const LOAD_MS = 12_000;
 
 /**
- * Runs pages in a Chromium of the operator's: a browser, and a profile, for each page, ended with it, and ended at the
- * limit of its memory. Names are not
- * resolved by it, and nothing goes past the proxy.
+ * Renders pages in the operator's Chromium. Each page has its own browser and profile, which end with it or at the memory
+ * limit. The browser resolves no names, and nothing bypasses the proxy.
  */
 export class Chromium implements ScriptedPages {
 	readonly #options: ChromiumOptions;
@@ -66,7 +65,7 @@ export class Chromium implements ScriptedPages {
 
 	#dump(url: string, profile: string, proxyPort: number, signal: AbortSignal): Promise<string> {
 		const { program, userAgent, maxBytes, maxMemoryMb, scriptMs = SCRIPT_MS, loadMs = LOAD_MS } = this.#options;
-		// A group of its own: its processes end together.
+		// A process group of its own, so that its processes end together.
 		const child = spawn(program, flags({ profile, proxyPort, userAgent: userAgent(), scriptMs, loadMs, url }), {
 			detached: true,
 			stdio: ["ignore", "pipe", "ignore"],
@@ -100,7 +99,7 @@ export class Chromium implements ScriptedPages {
 const tooHungry = () => new PageFault("page_too_costly", "The page takes more memory than a page may");
 const overflow = () => new PageFault("page_too_costly", "Too many pages wait for their scripts to run");
 
-/** The browser's own page in the place of one that it cannot read (components/neterror/resources/neterror.html). */
+/** Returns true for the browser's own error page (components/neterror/resources/neterror.html). */
 function isErrorPage(html: string): boolean {
 	return html.includes('<body class="neterror"') && html.includes('id="main-frame-error"');
 }
@@ -123,13 +122,13 @@ function flags({ profile, proxyPort, userAgent, scriptMs, loadMs, url }: Run): s
 		`--user-data-dir=${profile}`,
 		`--user-agent=${userAgent}`,
 		`--proxy-server=http://127.0.0.1:${proxyPort}`,
-		// Loopback too goes to the proxy, which refuses it; no name is looked up here; no packet past the proxy.
+		// Loopback also goes to the proxy, which refuses it; no name is resolved here; no packet bypasses the proxy.
 		"--proxy-bypass-list=<-loopback>",
 		"--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 		"--webrtc-ip-handling-policy=disable_non_proxied_udp",
 		"--force-webrtc-ip-handling-policy",
 		"--disable-quic",
-		// No calls of its own.
+		// Disables the browser's own requests.
 		"--disable-background-networking",
 		"--disable-features=NetworkTimeServiceQuerying,OptimizationHints,MediaRouter,Translate",
 		"--disable-domain-reliability",
@@ -146,7 +145,7 @@ function flags({ profile, proxyPort, userAgent, scriptMs, loadMs, url }: Run): s
 		"--mute-audio",
 		"--blink-settings=imagesEnabled=false",
 		"--js-flags=--max-old-space-size=512",
-		// Its sandbox needs a user that is not root.
+		// Its sandbox needs a user other than root.
 		...(process.getuid?.() === 0 ? ["--no-sandbox"] : []),
 		url,
 	];

@@ -4,9 +4,9 @@ import { decodeHtml } from "../documents/plain/html-bytes.ts";
 const MARK = /^(\xef\xbb\xbf|\xff\xfe|\xfe\xff)/;
 
 /**
- * A page's text: by its byte order mark, then as the header says (WHATWG Encoding, HTML 13.2.3), then as the page says or
- * its bytes look. UTF-8 that is none is read as what it is.
- * @throws DocumentFault where it is no text
+ * Decodes a page by its byte order mark, then the header (WHATWG Encoding, HTML 13.2.3), then the page's declaration or its
+ * bytes. Invalid UTF-8 is read in the detected encoding.
+ * @throws {DocumentFault} if it is not text
  */
 export function decodePage(bytes: Uint8Array, charset: string | null, isHtml: boolean): string {
 	const plain = isHtml ? decodeHtml : decodeText;

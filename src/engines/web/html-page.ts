@@ -5,16 +5,16 @@ import { articleMarkdown } from "./article-markdown.ts";
 import { isOrdinary, isOrdinaryTree } from "./html-shape.ts";
 import type { ReadPage } from "./page-work.ts";
 
-/** Larger pages are lists and logs rather than articles: they are taken whole, which takes a tenth of the memory. */
+/** Larger pages are lists and logs rather than articles: they are converted as a whole, which takes a tenth of the memory. */
 const MAX_ARTICLE_CHARS = 3_000_000;
-/** A page with less text than this, and with scripts, may have its text from them. */
+/** A page with less text than this, and with scripts, may create its text by them. */
 const FEW_CHARS = 200;
-/** An article that has a smaller share of the page's text is a part that only looks like one. */
+/** An article with a smaller share of the page's text is probably not the article. */
 const ARTICLE_SHARE = 0.25;
 
 /**
- * A page of HTML as Markdown under its title: its article where it has one, else all that a reader would see. What a page
- * hides from readers is left out in both.
+ * Converts an HTML page to Markdown under its title: its article if it has one, otherwise all visible text. Hidden parts are
+ * left out of both.
  */
 export function readHtml(written: string, url: string): ReadPage {
 	const html = withBody(written);
@@ -39,7 +39,7 @@ interface Article {
 	readonly markdownUrl: string | null;
 }
 
-/** Null where the parts that look for an article stumble over the page. */
+/** Returns the article; null if the libraries fail on the page. */
 function articleOf(html: string, url: string): Article | null {
 	try {
 		const { document } = parseHTML(html);
@@ -61,7 +61,7 @@ function articleOf(html: string, url: string): Article | null {
 	}
 }
 
-/** The parser takes tags as they are written, and pages may leave out those around all others (WHATWG HTML, 13.1.2.4). */
+/** Adds the outer tags, which pages may leave out (WHATWG HTML, 13.1.2.4) and the parser needs. */
 function withBody(html: string): string {
 	if (/<body[\s>]/i.test(html)) return html;
 	if (/<\/head\s*>/i.test(html)) return html.replace(/<\/head\s*>/i, "</head><body>");
@@ -72,7 +72,7 @@ function withBody(html: string): string {
 
 const baseOf = (href: string | null | undefined, url: string): string => (href ? (URL.parse(href, url)?.href ?? url) : url);
 
-/** What completes relative links: the document has no address of its own. */
+/** Sets the base of relative links, because the document has no address of its own. */
 function setBase(document: ReturnType<typeof parseHTML>["document"], href: string): void {
 	for (const old of document.querySelectorAll("base")) old.remove();
 	const base = document.createElement("base");

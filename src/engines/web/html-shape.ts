@@ -1,12 +1,12 @@
 import { Parser } from "htmlparser2";
 
-/** Pages of people are far below both; past them the search for an article takes more than its time. */
+/** Normal pages are far below both; above them the search for an article exceeds its time limit. */
 const MAX_DEPTH = 400;
 const MAX_ELEMENTS = 150_000;
-/** Each form costs a look at all others. */
+/** Each form is compared with all others. */
 const MAX_FORMS = 500;
 
-/** True where a page is built as pages are: not so deep, nor of so many parts, that only a linear reader should take it. */
+/** Returns false if a page is so deep, or has so many parts, that only a linear reader should process it. */
 export function isOrdinary(html: string): boolean {
 	let depth = 0;
 	let deepest = 0;
@@ -36,7 +36,7 @@ interface TreeNode {
 	readonly nodeName: string;
 }
 
-/** The same of a page that was made a tree: that parser nests tags that browsers, and the reader above, close by themselves. */
+/** Checks the parsed tree in the same way: that parser nests tags that browsers, and the check above, close by themselves. */
 export function isOrdinaryTree(root: TreeNode): boolean {
 	let depth = 0;
 	let forms = 0;

@@ -1,7 +1,6 @@
 /**
- * Pages of the web as Markdown. Promises: only hosts of the public internet are reached (public-fetch); what a site's
- * robots.txt forbids is not read; hostile pages and rules take a child process, never the server; the site's own Markdown
- * goes first; a fault says why there is no text.
+ * Reads web pages as Markdown. Only hosts of the public internet are reached (public-fetch), and robots.txt is obeyed. Hostile
+ * pages and rules run in a child process. A site's own Markdown is preferred. A fault says why there is no text.
  */
 export { checkPages } from "./check.ts";
 export { Chromium, type ChromiumOptions } from "./chromium.ts";

@@ -1,12 +1,14 @@
-/** What is behind an address: a page to be turned into Markdown, text that is taken as it is, or a document's bytes. */
+/** The kind of content at an address: a page to convert, text to use as it is, or a document's bytes. */
 export type PageKind = "html" | "text" | "document" | "media";
 
 const HEAD_BYTES = 1_024;
-/** Of zip files, old Office files, and RTF. */
+/** The signatures of zip files, old Office files, and RTF. */
 const DOCUMENT_MARKS = ["PK\x03\x04", "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "{\\rtf"];
 const HTML = /^(\xef\xbb\xbf)?\s*(<\?xml[^>]*>\s*)?(<!--.*?-->\s*)*(<!doctype html|<html[\s>])/is;
 
-/** By the content first, then by what the header says: many servers say octet-stream, or text/plain, of anything. */
+/**
+ * Returns the kind by the content first, then by the header, because many servers send octet-stream or text/plain for anything.
+ */
 export function pageKind(bytes: Uint8Array, type: string): PageKind {
 	const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, HEAD_BYTES)).toString("latin1");
 	if (head.includes("%PDF-") || DOCUMENT_MARKS.some((mark) => head.startsWith(mark))) return "document";
@@ -17,7 +19,7 @@ export function pageKind(bytes: Uint8Array, type: string): PageKind {
 }
 
 export interface ContentType {
-	/** Lower-case, without its parameters; "" where there is none. */
+	/** Lower case, without parameters; "" if there is none. */
 	readonly type: string;
 	readonly charset: string | null;
 }
@@ -31,7 +33,7 @@ export function contentType(header: string | undefined): ContentType {
 const MARKDOWN = /^text\/(x-)?markdown$/;
 export const isMarkdown = (type: string): boolean => MARKDOWN.test(type);
 
-/** Where a Link header says that the page is in Markdown (RFC 8288). */
+/** Returns the address of the page's Markdown from a Link header (RFC 8288); null if there is none. */
 export function markdownLink(header: string | undefined): string | null {
 	for (const link of (header ?? "").split(/,\s*(?=<)/)) {
 		const target = /^\s*<([^>]*)>/.exec(link)?.[1];

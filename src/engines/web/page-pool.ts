@@ -9,20 +9,20 @@ import { PageFault } from "./port.ts";
 
 export interface PagePoolOptions {
 	readonly log: Log;
-	/** Pages at once, each in a process of its own. */
+	/** The number of concurrent pages, each in its own process. */
 	readonly processes: number;
 	/** Resident memory of a process. */
 	readonly maxMemoryMb: number;
 	/** Processor time of one page. Default 10 s. */
 	readonly limitMs?: number;
-	/** Pages that may wait for their turn. Default 512. */
+	/** The number of waiting pages. Default 512. */
 	readonly maxWaiting?: number;
 	readonly idleStopMs?: number;
 	/** The child's entry file. */
 	readonly entry?: string;
 }
 
-/** Does what hostile sites could make costly in child processes: HTML to Markdown, and the rules of robots.txt. */
+/** Runs work that hostile sites could make expensive in child processes: HTML to Markdown, and the rules of robots.txt. */
 export class PagePool {
 	readonly #jobs: JobPool<WebDone>;
 
@@ -44,25 +44,31 @@ export class PagePool {
 		});
 	}
 
-	/** @throws PageFault, ApiError SERVICE_UNAVAILABLE */
+	/**
+	 * Converts a page.
+	 * @throws {PageFault} or ApiError SERVICE_UNAVAILABLE
+	 */
 	async page(page: Omit<WebJob & { kind: "page" }, "kind">, requester: Requester): Promise<ReadPage> {
 		const { page: read, fault } = await this.#run({ kind: "page", ...page }, requester);
 		if (read !== undefined) return read;
 		throw new PageFault("page_unsupported", fault ?? "The page could not be read");
 	}
 
-	/** Whether a robots.txt lets `agent` read an address. @throws PageFault, ApiError SERVICE_UNAVAILABLE */
+	/**
+	 * Returns true if a robots.txt lets `agent` read an address.
+	 * @throws {PageFault} or ApiError SERVICE_UNAVAILABLE
+	 */
 	async isAllowed(asked: Omit<WebJob & { kind: "robots" }, "kind">, requester: Requester): Promise<boolean> {
 		const { isAllowed } = await this.#run({ kind: "robots", ...asked }, requester);
 		return isAllowed ?? false;
 	}
 
-	/** Processes that run now. */
+	/** Returns the ids of the running processes. */
 	pids(): number[] {
 		return this.#jobs.pids();
 	}
 
-	/** Ends all processes for good; what waits is refused. */
+	/** Ends all processes for good; waiting pages are refused. */
 	stop(): Promise<void> {
 		return this.#jobs.stop();
 	}

@@ -9,7 +9,7 @@ import type { PagePool } from "./page-pool.ts";
 import { PageFault, type PageReader, type WebPage } from "./port.ts";
 import { Robots } from "./robots.ts";
 
-/** Runs a page's scripts; what comes is the HTML that they leave. */
+/** Executes a page's scripts and returns the resulting HTML. */
 export interface ScriptedPages {
 	html(url: string, requester: Requester): Promise<{ readonly url: string; readonly html: string }>;
 }
@@ -18,7 +18,7 @@ export interface WebPageReaderOptions {
 	readonly fetch: PublicFetch;
 	readonly pages: PagePool;
 	readonly documents: DocumentReader;
-	/** Null where the operator has none. */
+	/** null if the operator has none. */
 	readonly scripted: ScriptedPages | null;
 	readonly clock: Clock;
 	readonly settings: () => WebPageSettings;
@@ -26,11 +26,11 @@ export interface WebPageReaderOptions {
 
 export interface WebPageSettings {
 	readonly agentName: string;
-	/** False: robots.txt is not asked. */
+	/** False: robots.txt is ignored. */
 	readonly robots: boolean;
-	/** Sites that are not read, with all below them. */
+	/** Sites that are refused, with all their subdomains. */
 	readonly refusedSites: readonly string[];
-	/** For one page, all in all. */
+	/** The time limit for one page in all. */
 	readonly pageMs: number;
 	readonly maxPageMb: number;
 }
@@ -38,7 +38,7 @@ export interface WebPageSettings {
 const ACCEPT = "text/markdown, text/html;q=0.9, application/xhtml+xml;q=0.9, text/plain;q=0.8, application/pdf;q=0.7, */*;q=0.5";
 const ACCEPT_MARKDOWN = "text/markdown, text/plain;q=0.9";
 
-/** Reads pages and documents behind addresses, within the rules of their sites. */
+/** Reads pages and documents at addresses, within the rules of their sites. */
 export class WebPageReader implements PageReader {
 	readonly #options: WebPageReaderOptions;
 	readonly #robots: Robots;
@@ -83,7 +83,7 @@ export class WebPageReader implements PageReader {
 		return (await this.#siteOverview(answer.url, requester)) ?? (await this.#html(answer, charset, requester));
 	}
 
-	/** What the site says of itself to programs, where the address is the site itself (llmstxt.org). */
+	/** Reads the site's overview for programs, if the address is the site itself (llmstxt.org). */
 	async #siteOverview(url: string, requester: Requester): Promise<WebPage | null> {
 		const { pathname, search, origin } = new URL(url);
 		if (pathname !== "/" || search !== "") return null;
@@ -111,7 +111,7 @@ export class WebPageReader implements PageReader {
 		return withText({ url, title: page.title, content: page.content, date: plainDate(page.date) });
 	}
 
-	/** A text that a site offers beside a page; null where there is none of use. */
+	/** Reads the Markdown that a site offers beside a page; null if there is none of use. */
 	async #markdown(url: string, requester: Requester): Promise<WebPage | null> {
 		try {
 			const answer = await this.#get(url, ACCEPT_MARKDOWN, requester);
@@ -155,7 +155,7 @@ function withText(page: WebPage): WebPage {
 	throw new PageFault("page_empty", "The page has no text");
 }
 
-/** The last part of the path: it tells a document's type where its content alone does not. */
+/** Returns the last part of the path, which gives a document's type if its content does not. */
 function fileName(url: string): string {
 	return new URL(url).pathname.split("/").at(-1) ?? "";
 }

@@ -1,19 +1,19 @@
 import Type, { type Static } from "typebox";
 
-/** What goes to a child: the bytes of a page, or rules of a site with the address that is asked about. */
+/** The message to a child: the bytes of a page, or a site's rules with the address to check. */
 export type WebJob =
 	| {
 			readonly kind: "page";
 			readonly bytes: Uint8Array;
-			/** Where the bytes came from; links are completed by it. */
+			/** The source of the bytes, against which links are resolved. */
 			readonly url: string;
-			/** As the answer's header names it. */
+			/** The charset in the answer's header. */
 			readonly charset: string | null;
 			readonly isHtml: boolean;
 	  }
 	| {
 			readonly kind: "robots";
-			/** What the site's robots.txt says. */
+			/** The site's robots.txt. */
 			readonly rules: string;
 			readonly rulesUrl: string;
 			readonly url: string;
@@ -22,13 +22,13 @@ export type WebJob =
 
 export const ReadPage = Type.Object({
 	title: Type.String(),
-	/** Markdown; as it is where the page is no HTML. */
+	/** Markdown; unchanged text if the page is not HTML. */
 	content: Type.String(),
-	/** As the page has it; "" where it has none. */
+	/** The date in the page; "" if it has none. */
 	date: Type.String(),
-	/** Where the page says that it is in Markdown. */
+	/** The address at which the page offers its Markdown. */
 	markdownUrl: Type.Union([Type.String(), Type.Null()]),
-	/** True where there is next to no text, and scripts that may bring it. */
+	/** True if there is almost no text, and scripts may create it. */
 	needsScripts: Type.Boolean(),
 });
 export type ReadPage = Static<typeof ReadPage>;
@@ -37,7 +37,7 @@ export const WebDone = Type.Object({
 	id: Type.Integer(),
 	page: Type.Optional(ReadPage),
 	isAllowed: Type.Optional(Type.Boolean()),
-	/** The bytes are no text. */
+	/** The bytes are not text. */
 	fault: Type.Optional(Type.String()),
 });
 export type WebDone = Static<typeof WebDone>;

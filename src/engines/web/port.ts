@@ -1,31 +1,31 @@
 import type { Requester } from "../../fairness/index.ts";
 
-/** Reading pages of the web: what routes and conversations hand in and get. */
+/** The interface that reads web pages for routes and conversations. */
 export interface PageReader {
 	/**
-	 * A page, or a document behind an address, as Markdown.
-	 * @param url what a caller gave: only hosts of the public internet are read
-	 * @throws PageFault where the address gives no text; ApiError SERVICE_UNAVAILABLE where too much waits; what the
-	 * requester's signal aborts with
+	 * Returns a page, or a document at an address, as Markdown.
+	 * @param url from a caller: only hosts of the public internet are read
+	 * @throws {PageFault} if the address gives no text; ApiError SERVICE_UNAVAILABLE if too many wait; the reason of the
+	 * requester's signal
 	 */
 	read(url: string, requester: Requester): Promise<WebPage>;
 }
 
 export interface WebPage {
-	/** Where it came from, after redirects. */
+	/** The final address after redirects. */
 	readonly url: string;
-	/** "" where it has none. */
+	/** "" if it has none. */
 	readonly title: string;
 	/** Markdown. */
 	readonly content: string;
-	/** When it was published, UTC, as in 2025-01-02T03:04:05; "" where the page does not say. */
+	/** The publication time in UTC, like 2025-01-02T03:04:05; "" if the page has none. */
 	readonly date: string;
 }
 
 /**
- * Why an address gives no text. The text may go to the caller.
- * Codes: `url_*` as public-fetch names its faults; `file_*` as the reader of documents does; `page_refused` (a site that
- * forbids programs), `page_robots` (its robots.txt does), `page_empty`, `page_unsupported`, `page_too_costly`.
+ * Why an address gives no text. The message may be sent to the caller.
+ * Codes: `url_*` from public-fetch; `file_*` from the document reader; `page_refused` (the site forbids programs),
+ * `page_robots` (its robots.txt does), `page_empty`, `page_unsupported`, `page_too_costly`.
  */
 export class PageFault extends Error {
 	override readonly name = "PageFault";

@@ -4,12 +4,12 @@ import { type PublicFetch, PublicFetchFault } from "../../upstreams/public-fetch
 import type { PagePool } from "./page-pool.ts";
 import { PageFault } from "./port.ts";
 
-/** What a site's robots.txt comes to (RFC 9309, 2.3.1). */
+/** The result of reading a site's robots.txt (RFC 9309, 2.3.1). */
 type Rules = { readonly kind: "text"; readonly text: string } | { readonly kind: "none" } | { readonly kind: "unreachable" };
 
 interface Known {
 	readonly rules: Rules;
-	/** On the monotonic clock. */
+	/** A time of the monotonic clock. */
 	readonly until: number;
 }
 
@@ -17,11 +17,11 @@ export interface RobotsOptions {
 	readonly fetch: PublicFetch;
 	readonly pages: PagePool;
 	readonly clock: Clock;
-	/** The product's name that rules are looked up for. */
+	/** Returns the product name for which rules are looked up. */
 	readonly agent: () => string;
 }
 
-/** RFC 9309 wants at least 500 KiB read (2.5). */
+/** RFC 9309 requires at least 500 KiB (2.5). */
 const MAX_BYTES = 512 * 1_024;
 const KEPT_MS = 3_600_000;
 const UNREACHABLE_KEPT_MS = 60_000;
@@ -29,10 +29,10 @@ const MAX_SITES = 1_000;
 const MAX_CHARS = 8 * 1_024 * 1_024;
 const FETCH_MS = 8_000;
 
-/** The rules of sites for programs, kept for an hour; at most 1,000 sites and 8 MiB of them. */
+/** Caches sites' rules for programs for an hour; at most 1,000 sites and 8 MiB. */
 export class Robots {
 	readonly #options: RobotsOptions;
-	/** Origin -> rules; the longest unused first. */
+	/** Origin -> rules; the least recently used first. */
 	readonly #known = new Map<string, Known>();
 	#chars = 0;
 
@@ -40,7 +40,10 @@ export class Robots {
 		this.#options = options;
 	}
 
-	/** @throws PageFault `page_robots`; PublicFetchFault where the host itself cannot be read */
+	/**
+	 * Checks that the site's rules allow an address.
+	 * @throws {PageFault} `page_robots`; PublicFetchFault if the host itself cannot be read
+	 */
 	async check(url: URL, requester: Requester): Promise<void> {
 		const rules = await this.#rulesOf(url.origin, requester);
 		if (rules.kind === "none") return;
@@ -76,7 +79,7 @@ export class Robots {
 				totalMs: FETCH_MS,
 				accept: "text/plain, */*;q=0.5",
 			});
-			// 429 asks to be left alone for now, as a 5xx does.
+			// 429 means no access for now, like a 5xx.
 			if (status >= 500 || status === 429) return { kind: "unreachable" };
 			const text = new TextDecoder().decode(bytes);
 			return status >= 200 && status < 300 && /disallow/i.test(text) ? { kind: "text", text } : { kind: "none" };

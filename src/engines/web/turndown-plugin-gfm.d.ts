@@ -1,4 +1,4 @@
-/** What is used of these two, which have no types of their own. */
+/** The used parts of these two packages, which have no types. */
 declare module "turndown" {
 	interface TurndownNode {
 		readonly nodeName: string;

@@ -4,7 +4,7 @@ import { MAX_ZIP_ENTRIES } from "../limits.ts";
 import { refuseCutOff } from "../markup/cut-off.ts";
 import type { PackageParts } from "../office/package-parts.ts";
 
-/** Where the content of a part stands in the file. */
+/** The place of a part's content in the file. */
 interface FlatPart {
 	readonly name: string;
 	readonly isBinary: boolean;
@@ -15,8 +15,8 @@ interface FlatPart {
 const localName = (name: string) => name.slice(name.indexOf(":") + 1);
 
 /**
- * An Office document of 2007 and later as one XML file (Flat OPC): its parts stand in it one behind the other, those of
- * XML as they are, others in base64.
+ * An Office document of 2007 and later as one XML file (Flat OPC). Its parts follow each other, XML parts unchanged, others in
+ * base64.
  */
 export class FlatPackage implements PackageParts {
 	readonly #xml: string;

@@ -5,10 +5,10 @@ import { decodeXml } from "../plain/html-bytes.ts";
 import { spreadsheetMlToMarkdown } from "./spreadsheet-ml.ts";
 import { wordMlToMarkdown } from "./word-ml.ts";
 
-/** A document of Office in one XML file: the forms of 2003, and flat OpenDocument. */
+/** An Office document in one XML file: the formats of 2003, and flat OpenDocument. */
 export type FlatKind = "word-ml" | "spreadsheet-ml" | "flat-odf";
 
-/** Their root elements, with the namespace that makes each one what it is. */
+/** The root elements, with the namespaces that distinguish them. */
 const ROOTS: readonly (readonly [kind: FlatKind, root: RegExp])[] = [
 	["word-ml", /^<(?:\w+:)?wordDocument\s[^>]*["']http:\/\/schemas\.microsoft\.com\/office\/word\/2003\/wordml["']/],
 	["spreadsheet-ml", /^<(?:\w+:)?Workbook\s[^>]*["']urn:schemas-microsoft-com:office:spreadsheet["']/],
@@ -19,13 +19,13 @@ const HEAD_CHARS = 65_536;
 
 const PACKAGE = /^<(?:\w+:)?package\s[^>]*["']http:\/\/schemas\.microsoft\.com\/office\/2006\/xmlPackage["']/;
 
-/** What a text is as a flat document; null where it is none. */
+/** Returns the kind of a flat document; null if the text is none. */
 export function flatKind(text: string): FlatKind | null {
 	const head = rootOf(text);
 	return ROOTS.find(([, root]) => root.test(head))?.[0] ?? null;
 }
 
-/** Whether a text is a document of Office 2007 or later as one XML file (Flat OPC). */
+/** Returns true for a document of Office 2007 or later as one XML file (Flat OPC). */
 export const isFlatPackage = (text: string): boolean => PACKAGE.test(rootOf(text));
 
 const rootOf = (text: string): string => text.slice(0, HEAD_CHARS).replace(PROLOG, "");
@@ -36,7 +36,10 @@ const READERS: Readonly<Record<FlatKind, (root: MarkupElement) => string>> = {
 	"flat-odf": (root) => odfRootToMarkdown(root, root),
 };
 
-/** Throws DocumentFault. */
+/**
+ * Converts a flat document.
+ * @throws {DocumentFault}
+ */
 export function flatToMarkdown(kind: FlatKind, bytes: Uint8Array): string {
 	const text = decodeXml(bytes).replace(/^\ufeff/, "");
 	refuseCutOff(text);

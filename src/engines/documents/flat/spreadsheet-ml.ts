@@ -5,7 +5,7 @@ import { attribute, child, descendants, elements, type MarkupElement, textOf } f
 import { NumberFormats } from "../office/number-formats.ts";
 import { type CellBudget, SheetRows } from "../office/sheet-rows.ts";
 
-/** The formats that Excel names (XML Spreadsheet Reference, ss:Format). */
+/** Excel's named formats (XML Spreadsheet Reference, ss:Format). */
 const NAMED: Readonly<Record<string, string>> = {
 	"General Number": "General",
 	"General Date": "m/d/yyyy h:mm",
@@ -34,7 +34,10 @@ interface Book {
 	readonly budget: CellBudget;
 }
 
-/** A workbook of Excel 2002 and 2003 in XML (XML Spreadsheet Reference): as XLSX. Throws DocumentFault. */
+/**
+ * Converts a workbook of Excel 2002 and 2003 in XML (XML Spreadsheet Reference), as XLSX is.
+ * @throws {DocumentFault}
+ */
 export function spreadsheetMlToMarkdown(root: MarkupElement): string {
 	const sheets = elements(root).filter(({ name }) => name === "Worksheet");
 	if (sheets.length > MAX_SHEETS) throw new DocumentFault("too-large", `The file has more than ${MAX_SHEETS} sheets`);
@@ -73,7 +76,7 @@ function sheetBlocks(sheet: MarkupElement, book: Book): string[] {
 	return [heading(2, `${attribute(sheet, "Name") ?? ""}${hidden}`), table(rows.rows()), ...behind];
 }
 
-/** A row or cell says its place where it does not follow the one before. */
+/** Returns the index of a row or cell, which is written only if it does not follow the previous one. */
 function placeOf(element: MarkupElement, next: number): number {
 	const index = Number(attribute(element, "Index") ?? next);
 	return Number.isSafeInteger(index) && index > 0 ? index : next;

@@ -3,12 +3,12 @@ import { attribute, child, descendants, elements, type MarkupElement } from "../
 import { WordBody, type WordNotes } from "../office/word-body.ts";
 import { readStyles } from "../office/word-styles.ts";
 
-/** What the form of 2003 calls differently from that of 2007. */
+/** Names of the 2003 format and their equivalents of 2007. */
 const NEW_NAMES: Readonly<Record<string, string>> = { hlink: "hyperlink", listPr: "numPr", ilfo: "numId" };
 /** A list whose marks are no numbers (WordprocessingML, nfc). */
 const BULLET = "23";
 
-/** A document of Word 2003 in XML (Office 2003 XML Reference Schemas): as DOCX. */
+/** Converts a document of Word 2003 in XML (Office 2003 XML Reference Schemas), as DOCX is. */
 export function wordMlToMarkdown(root: MarkupElement): string {
 	const footnotes = new Map<string, string>();
 	const endnotes = new Map<string, string>();
@@ -33,7 +33,7 @@ export function wordMlToMarkdown(root: MarkupElement): string {
 	return blocks([...repeated("hdr"), read(main), ...repeated("ftr")]);
 }
 
-/** A copy under the names of 2007. What was taken out by a tracked change stays out. */
+/** Returns a copy under the names of 2007, without tracked deletions. */
 function renamed(element: MarkupElement | undefined): MarkupElement | null {
 	if (element === undefined) return null;
 	const type = element.name === "annotation" ? (attribute(element, "type") ?? "") : "";
@@ -46,7 +46,7 @@ function renamed(element: MarkupElement | undefined): MarkupElement | null {
 	};
 }
 
-/** The format of each level of each list, by the number that paragraphs name it by. */
+/** Returns the format of each level of each list, by the number that paragraphs use. */
 function listsOf(root: MarkupElement): Map<string, Map<number, string>> {
 	const lists = child(root, "lists");
 	const definitions = new Map<string, Map<number, string>>();

@@ -5,7 +5,7 @@ const END = /<\/[^<>]*>(?:\s|<!--(?:(?!-->)[\s\S])*-->|<\?[^<>]*\?>)*$/;
 const TAIL_CHARS = 4_096;
 const ROOT = /<([A-Za-z_][^\s<>/]*)/;
 
-/** Throws DocumentFault where the root element of an XML text has no end: the parser would forgive it. */
+/** Throws a DocumentFault if the root element of an XML text has no end, which the parser would accept. */
 export function refuseCutOff(xml: string): void {
 	const end = END.exec(xml.slice(-TAIL_CHARS))?.[0];
 	const root = ROOT.exec(xml)?.[1];

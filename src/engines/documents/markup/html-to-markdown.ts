@@ -56,7 +56,7 @@ const BLOCKS = new Set([
 	"title",
 ]);
 
-/** A page as Markdown: its title where the page shows no heading of that text, then what a reader would see. */
+/** Converts a page to Markdown: its title if no heading repeats it, then the visible content. */
 export function htmlToMarkdown(html: string): string {
 	const root = parseHtml(html);
 	const body = descendants(root, "body")[0] ?? root;
@@ -67,7 +67,7 @@ export function htmlToMarkdown(html: string): string {
 	return blocks([shown ? "" : heading(1, title), content]);
 }
 
-/** Blocks of mixed content: text between blocks is a paragraph of its own. */
+/** Returns the blocks of mixed content: text between blocks is its own paragraph. */
 function blockList(nodes: readonly MarkupNode[], listDepth: number): string[] {
 	const list: string[] = [];
 	let paragraph = "";
@@ -137,7 +137,7 @@ function tableBlocks(element: MarkupElement, listDepth: number): string[] {
 	const cells = rows.map((row) =>
 		row.children.filter((node): node is MarkupElement => typeof node !== "string" && /^t[dh]$/.test(node.name)),
 	);
-	// A table of one column, or with tables in its cells, is there for the layout.
+	// A table with one column, or with tables in its cells, is used for layout.
 	const layout =
 		cells.every((row) => row.length < 2) || cells.some((row) => row.some((cell) => descendants(cell, "table").length > 0));
 	if (layout) return [...captions, ...cells.flatMap((row) => row.flatMap((cell) => blockList(cell.children, listDepth)))];

@@ -2,7 +2,7 @@ import { Parser } from "htmlparser2";
 import { DocumentFault } from "../document-fault.ts";
 import { MAX_HTML_DEPTH, MAX_NODES, MAX_XML_DEPTH } from "../limits.ts";
 
-/** An element of XML or HTML. Names of XML are without their prefix, those of attributes as they are written. */
+/** An element of XML or HTML. XML element names have no prefix; attribute names are unchanged. */
 export interface MarkupElement {
 	readonly name: string;
 	readonly attributes: Readonly<Record<string, string>>;
@@ -14,14 +14,14 @@ const root = (): MarkupElement => ({ name: "", attributes: {}, children: [] });
 const localName = (name: string) => name.slice(name.indexOf(":") + 1);
 
 /**
- * XML as a tree. Entities of a document type are not expanded: they stay as they are written.
- * @throws DocumentFault where it nests too deep or has too many elements
+ * Parses XML. Entities of a document type are not expanded.
+ * @throws {DocumentFault} if it nests too deep or has too many elements
  */
 export function parseXml(xml: string): MarkupElement {
 	return parse(xml, true);
 }
 
-/** HTML as a tree, as a browser would forgive it; what nests too deep joins its ancestor. */
+/** Parses HTML with a browser's tolerance; elements that nest too deep join their ancestor. */
 export function parseHtml(html: string): MarkupElement {
 	return parse(html, false);
 }
@@ -68,12 +68,12 @@ function parse(text: string, xmlMode: boolean): MarkupElement {
 	return top;
 }
 
-/** The value of an attribute by its local name, whatever its prefix; an unprefixed one goes first. */
+/** Returns the value of an attribute by its local name, with any prefix; one without prefix is preferred. */
 export function attribute(element: MarkupElement, name: string): string | undefined {
 	return Object.hasOwn(element.attributes, name) ? element.attributes[name] : prefixed(element, name);
 }
 
-/** The value of an attribute that has a prefix: `r:id` beside `id`. */
+/** Returns the value of an attribute with a prefix: `r:id` beside `id`. */
 export function prefixed({ attributes }: MarkupElement, name: string): string | undefined {
 	const suffix = `:${name}`;
 	for (const key in attributes) if (key.endsWith(suffix)) return attributes[key];
@@ -83,12 +83,12 @@ export function prefixed({ attributes }: MarkupElement, name: string): string | 
 export const elements = ({ children }: MarkupElement): MarkupElement[] =>
 	children.filter((child): child is MarkupElement => typeof child !== "string");
 
-/** The first child of that name. */
+/** Returns the first child of that name. */
 export function child(element: MarkupElement | undefined, name: string): MarkupElement | undefined {
 	return element?.children.find((node): node is MarkupElement => typeof node !== "string" && node.name === name);
 }
 
-/** All descendants of that name, in order; not those within one of them. */
+/** Returns all descendants of that name, in order, except those within one of them. */
 export function descendants(element: MarkupElement, name: string, found: MarkupElement[] = []): MarkupElement[] {
 	for (const node of element.children) {
 		if (typeof node === "string") continue;
@@ -98,7 +98,7 @@ export function descendants(element: MarkupElement, name: string, found: MarkupE
 	return found;
 }
 
-/** All text below an element. */
+/** Returns all text below an element. */
 export function textOf(element: MarkupElement | undefined): string {
 	if (element === undefined) return "";
 	let text = "";

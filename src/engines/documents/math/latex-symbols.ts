@@ -1,4 +1,4 @@
-/** Signs of formulas as LaTeX writes them. Source: unicode-math-table of the LaTeX project; what is not here stays as it is. */
+/** Signs of formulas in LaTeX. Source: unicode-math-table of the LaTeX project; other signs stay unchanged. */
 
 const GREEK =
 	"α alpha β beta γ gamma δ delta ε varepsilon ϵ epsilon ζ zeta η eta θ theta ϑ vartheta ι iota κ kappa λ lambda μ mu µ mu ν nu ξ xi π pi ϖ varpi ρ rho ϱ varrho σ sigma ς varsigma τ tau υ upsilon φ varphi ϕ phi χ chi ψ psi ω omega Γ Gamma Δ Delta Θ Theta Λ Lambda Ξ Xi Π Pi Σ Sigma Υ Upsilon Φ Phi Ψ Psi Ω Omega";
@@ -29,14 +29,14 @@ export const LATEX_SIGNS: ReadonlyMap<string, string> = new Map([
 	...OTHERS,
 ]);
 
-/** Functions that have a command of their own. */
+/** Functions with a command of their own. */
 export const LATEX_FUNCTIONS: ReadonlySet<string> = new Set(
 	"sin cos tan cot sec csc sinh cosh tanh coth arcsin arccos arctan exp log ln lg lim limsup liminf max min sup inf det dim ker gcd arg deg hom Pr".split(
 		" ",
 	),
 );
 
-/** Accents and what stands above or below (ECMA-376 part 1, 22.1.2.20: their characters). */
+/** Accents, and characters above or below (ECMA-376 part 1, 22.1.2.20). */
 export const LATEX_ACCENTS: ReadonlyMap<string, string> = new Map([
 	["\u0300", "grave"],
 	["\u0301", "acute"],

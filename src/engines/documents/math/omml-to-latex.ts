@@ -1,13 +1,13 @@
 import { attribute, child, elements, type MarkupElement, textOf } from "../markup/markup-tree.ts";
 import { LATEX_ACCENTS, LATEX_FUNCTIONS, LATEX_SIGNS } from "./latex-symbols.ts";
 
-/** A formula of Office (ECMA-376 part 1, 22.1) as LaTeX. */
+/** Converts an Office formula (ECMA-376 part 1, 22.1) to LaTeX. */
 export function ommlToLatex(formula: MarkupElement): string {
 	return latexOf(formula).replaceAll(/ {2,}/g, " ").trim();
 }
 
 const INTEGRAL = "∫";
-/** Between the parts of what a pair of signs encloses. */
+/** The separator between the parts of a delimiter. */
 const SEPARATOR = "|";
 
 const STRUCTURES: Readonly<Record<string, (element: MarkupElement) => string>> = {
@@ -44,18 +44,18 @@ function elementLatex(element: MarkupElement): string {
 	return write === undefined ? latexOf(element) : write(element);
 }
 
-/** Words within a formula are upright text, with their spaces (22.1.2.76); names of functions are known by themselves. */
+/** Words within a formula are upright text, with their spaces (22.1.2.76); function names are recognised. */
 function run(element: MarkupElement): string {
 	const text = textOf(child(element, "t"));
 	const isWords = isOn(property(element, "nor")) && /\p{L}{2}|\s/u.test(text) && !LATEX_FUNCTIONS.has(text.trim());
 	return isWords ? `\\text{${text.replaceAll(/[%&#$_{}]/g, "\\$&")}}` : latexOf(element);
 }
 
-/** A command's name ends where no letter follows. */
+/** Joins two texts; a command's name must not run into a letter. */
 const joined = (first: string, second: string): string =>
 	/\\[A-Za-z]+$/.test(first) && /^[A-Za-z]/.test(second) ? `${first} ${second}` : first + second;
 
-/** Letters of the mathematical alphabets are plain ones here: their slant says nothing. */
+/** Replaces letters of the mathematical alphabets with plain ones, because their style has no meaning here. */
 function signs(text: string): string {
 	let latex = "";
 	for (const sign of text) {
@@ -72,13 +72,13 @@ const part = (element: MarkupElement, name: string): string => {
 
 const braced = (element: MarkupElement, name: string): string => `{${part(element, name).trim()}}`;
 
-/** What has an index: in braces where it is more than one letter or command. */
+/** Returns the base of an index, in braces if it is longer than one letter or command. */
 function base(element: MarkupElement): string {
 	const latex = part(element, "e");
 	return /^(?:[\p{L}\p{N}]+|\\[A-Za-z]+)?$/u.test(latex) || /^\\left.*\\right\S+$/s.test(latex) ? latex : `{${latex}}`;
 }
 
-/** The value of a property of a structure: `naryPr` of `nary`. */
+/** Returns a property of a structure: from `naryPr` of `nary`. */
 function property(element: MarkupElement, name: string): string | undefined {
 	const found = child(child(element, `${element.name}Pr`), name);
 	return found === undefined ? undefined : (attribute(found, "val") ?? "");
@@ -116,7 +116,7 @@ function delimited(element: MarkupElement): string {
 	return `\\left${joined(fence(open), inner)}\\right${fence(close)}`;
 }
 
-/** A name of letters is set upright. */
+/** Sets a name of letters upright. */
 function name(latex: string): string {
 	const [, word = "", rest = ""] = /^([A-Za-z]+)(.*)$/s.exec(latex.trim()) ?? [];
 	if (word === "") return latex;

@@ -1,4 +1,4 @@
-/** Records of a binary workbook ([MS-XLS], 2.1.4), each with what continues it. */
+/** Records of a binary workbook ([MS-XLS], 2.1.4), each with its continuations. */
 export const BIFF = {
 	formula: 0x06,
 	endOfPart: 0x0a,
@@ -30,13 +30,13 @@ export const BIFF = {
 export interface BiffRecord {
 	readonly type: number;
 	readonly data: Buffer;
-	/** A long text goes on in these. */
+	/** A long text continues in these. */
 	readonly more: readonly Buffer[];
-	/** Where the record begins. */
+	/** The start of the record. */
 	readonly at: number;
 }
 
-/** The records from a place on, up to where the bytes end. */
+/** Yields the records from an offset to the end of the bytes. */
 export function* biffRecords(bytes: Buffer, from: number): Generator<BiffRecord> {
 	let at = from;
 	while (at + 4 <= bytes.length) {

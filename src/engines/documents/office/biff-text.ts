@@ -1,12 +1,12 @@
 import { DocumentFault } from "../document-fault.ts";
 import { decodeBytes } from "../rtf/code-pages.ts";
 
-/** What a string says of itself in its first byte ([MS-XLS], 2.5.293). */
+/** Flags in the first byte of a string ([MS-XLS], 2.5.293). */
 const WIDE = 1;
 const EXTENDED = 4;
 const RICH = 8;
 
-/** Reads the strings of a record over all that continues it: a text that is parted says anew how wide its letters are. */
+/** Reads the strings of a record and its continuations; each continuation states the character width again. */
 export class BiffText {
 	readonly #pieces: readonly Buffer[];
 	#piece = 0;
@@ -33,7 +33,7 @@ export class BiffText {
 		return this.#take(4).readUInt32LE(0);
 	}
 
-	/** A string of a known count of letters; what it has of fonts and readings is passed over. */
+	/** Reads a string of a known length; fonts and phonetic readings are skipped. */
 	string(count: number): string {
 		const flags = this.byte();
 		const runs = (flags & RICH) === 0 ? 0 : this.uint16();
@@ -43,7 +43,7 @@ export class BiffText {
 		return text;
 	}
 
-	/** A string of the older versions: bytes in the workbook's code page. */
+	/** Reads a string of the older versions: bytes in the workbook's code page. */
 	narrow(count: number, encoding: string): string {
 		return decodeBytes([...this.#take(count)], encoding);
 	}

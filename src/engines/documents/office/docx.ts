@@ -15,12 +15,12 @@ import type { PackageParts } from "./package-parts.ts";
 import { WordBody, type WordNotes } from "./word-body.ts";
 import { readNumbering, readStyles } from "./word-styles.ts";
 
-/** Documents within documents. */
+/** The depth of documents within documents. */
 const MAX_CHUNK_DEPTH = 3;
 
 /**
- * A Word document (ECMA-376 part 1, 17) as Markdown: headers, the body with each footnote, comment and text box behind
- * the paragraph that it belongs to, footers.
+ * Converts a Word document (ECMA-376 part 1, 17) to Markdown: headers, the body, footers. Each footnote, comment and text box
+ * follows its paragraph.
  */
 export async function docxToMarkdown(zip: PackageParts, depth = 0): Promise<string> {
 	const main = mainPart(zip);
@@ -52,7 +52,7 @@ export async function docxToMarkdown(zip: PackageParts, depth = 0): Promise<stri
 	return blocks([...(await once("header")), await body(main, notes), ...(await once("footer"))]);
 }
 
-/** The text of each document within the document, by its name; calling for one that cannot be read throws its fault. */
+/** Returns the text of each embedded document by name; the function throws the fault of one that cannot be read. */
 async function chunksOf(zip: PackageParts, names: readonly string[], depth: number): Promise<Map<string, () => string>> {
 	const chunks = new Map<string, () => string>();
 	for (const name of names) {
@@ -68,7 +68,10 @@ async function chunksOf(zip: PackageParts, names: readonly string[], depth: numb
 	return chunks;
 }
 
-/** A document within a document: a page, a web archive, RTF, plain text, or another of Word. Throws DocumentFault. */
+/**
+ * Reads an embedded document: a page, a web archive, RTF, plain text, or another Word document.
+ * @throws {DocumentFault}
+ */
 async function chunkOf(zip: PackageParts, name: string, depth: number): Promise<string> {
 	const bytes = zip.read(name);
 	if (bytes === null) throw lacks(name);
@@ -84,7 +87,7 @@ async function chunkOf(zip: PackageParts, name: string, depth: number): Promise<
 	return flatKind(text) === "word-ml" ? flatToMarkdown("word-ml", bytes) : htmlBytesToMarkdown(bytes);
 }
 
-/** The texts of a part of notes, by id. */
+/** Returns the texts of a notes part, by id. */
 function notesOf(
 	zip: PackageParts,
 	name: string,

@@ -2,20 +2,20 @@ import { link, oneLine, table } from "../markdown.ts";
 import { attribute, child, descendants, elements, type MarkupElement, prefixed, textOf } from "../markup/markup-tree.ts";
 import { ommlToLatex } from "../math/omml-to-latex.ts";
 
-/** The address of a relation. */
+/** Returns the address of a relation. */
 export type LinkOf = (id: string) => string | undefined;
 
 export interface Shape {
-	/** `title`, `ctrTitle`, `body`, `sldNum`, `dt`, `ftr`, ...; "" for no placeholder. */
+	/** `title`, `ctrTitle`, `body`, `sldNum`, `dt`, `ftr`, ...; "" for other shapes. */
 	readonly placeholder: string;
 	readonly blocks: readonly string[];
-	/** A part that the shape shows by its relation: a chart, a diagram. */
+	/** Parts that the shape shows by relation: a chart, a diagram. */
 	readonly parts: readonly string[];
 }
 
 const NO_PROPERTIES: MarkupElement = { name: "", attributes: {}, children: [] };
 
-/** Shapes of a tree of DrawingML (ECMA-376 part 1, 20 and 21) in their order, groups opened. */
+/** Returns the shapes of a DrawingML tree (ECMA-376 part 1, 20 and 21) in their order, with those in groups. */
 export function shapesOf(tree: MarkupElement, linkOf: LinkOf): Shape[] {
 	const shapes: Shape[] = [];
 	for (const element of elements(tree)) {
@@ -53,7 +53,7 @@ function frame(element: MarkupElement, linkOf: LinkOf): Shape {
 	return { placeholder: "", blocks: [table(rows)], parts };
 }
 
-/** The paragraphs of a text body; those of a list with their level and number. */
+/** Returns the paragraphs of a text body; list items with their level and number. */
 export function paragraphs(body: MarkupElement, linkOf: LinkOf, bulleted: boolean): string[] {
 	const counters: number[] = [];
 	return elements(body).flatMap((element) => {
@@ -101,7 +101,7 @@ const formulas = (element: MarkupElement): string =>
 const runsOrText = (element: MarkupElement, linkOf: LinkOf): string =>
 	child(element, "r") === undefined ? descendants(element, "t").map(textOf).join("") : runs(element, linkOf);
 
-/** A chart's or diagram's words in their order. */
+/** Returns the words of a chart or diagram in their order. */
 export function partWords(root: MarkupElement): string[] {
 	const words = root.name === "chartSpace" ? [...descendants(root, "t"), ...descendants(root, "v")] : descendants(root, "t");
 	return words.map((word) => textOf(word).trim()).filter((word) => word !== "");

@@ -12,7 +12,7 @@ const FONT_METHODS = /idpf\.org\/2008\/embedding|ns\.adobe\.com\/pdf\/enc/;
 
 const corrupt = () => new DocumentFault("corrupt", "The file is damaged: it does not say where its chapters are");
 
-/** A book (EPUB 3.3): title, author, and its chapters in reading order. */
+/** Converts a book (EPUB 3.3): title, author, and its chapters in reading order. */
 export function epubToMarkdown(zip: ZipArchive): string {
 	refuseProtected(zip);
 	const container = partRoot(zip, "META-INF/container.xml");

@@ -1,20 +1,20 @@
 /**
- * The text of an EQ field (the Field Reference of Word): of a phonetic guide what it stands above, of a fraction and the
- * like their parts in a line. Null where the code is of another field.
+ * Returns the text of an EQ field (the Field Reference of Word): for a phonetic guide its base text, for a fraction and the
+ * like its parts in a line. null for another field.
  */
 export function eqFieldText(code: string): string | null {
 	const formula = /^\s*EQ\s+(.*)$/is.exec(code)?.[1];
 	if (formula === undefined || formula.length > MAX_CHARS) return null;
-	// How it is set: its direction, its font.
+	// Layout: direction and font.
 	return textOf(formula.replaceAll(/\\\*\s*("[^"]*"|\S+)/g, ""))
 		.replaceAll(/\s+/g, " ")
 		.trim();
 }
 
-/** Each bracket is read again for those around it. */
+/** Each bracket is parsed again for those around it. */
 const MAX_CHARS = 4_000;
 
-/** A switch with its options and what it is of: `\o\ad(\s\up 9(reading),word)`. */
+/** A switch with its options and arguments: `\o\ad(\s\up 9(reading),word)`. */
 const SWITCH = /\\(ac|[abdfilorsx])\b(?:\s*\\(?:[a-z]{1,2}\d*\s*\d*|[^a-z\s,;]))*\s*\(/iy;
 
 const WRITTEN: Readonly<Record<string, (parts: readonly string[]) => string>> = {
@@ -48,12 +48,12 @@ function textOf(formula: string): string {
 
 function written(name: string, parts: readonly string[]): string {
 	if (name !== "o") return (WRITTEN[name] ?? ((inner) => inner.map(textOf).join("")))(parts.map(textOf));
-	// Raised above another part it is that one's reading.
+	// A raised part above another one is its phonetic reading.
 	const words = parts.filter((part) => !/^\s*\\s\s*\\up/i.test(part));
 	return (words.length === 0 ? parts : words).map(textOf).join("");
 }
 
-/** The parts up to the closing bracket, parted by the list separator of the place where it was written. */
+/** Returns the parts up to the closing bracket, split at the list separator of the author's locale. */
 function partsFrom(formula: string, from: number): { readonly parts: string[]; readonly end: number } {
 	const parts: string[] = [];
 	let depth = 0;

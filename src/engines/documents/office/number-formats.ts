@@ -1,7 +1,7 @@
 import { format } from "numfmt";
 import { attribute, child, elements, type MarkupElement } from "../markup/markup-tree.ts";
 
-/** The formats that a file names by number alone (ECMA-376 part 1, 18.8.30). */
+/** The formats that files name only by number (ECMA-376 part 1, 18.8.30). */
 const BUILT_IN: Readonly<Record<number, string>> = {
 	1: "0",
 	2: "0.00",
@@ -44,7 +44,7 @@ const GENERAL = "General";
 const DAYS_TO_1904 = 1_462;
 const MAX_PATTERN_CHARS = 500;
 
-/** Shows numbers as the cell's style says: dates, percent, currency. */
+/** Formats numbers by the cell's style: dates, percent, currency. */
 export class NumberFormats {
 	readonly #patterns: readonly string[];
 	readonly #from1904: boolean;
@@ -69,12 +69,18 @@ export class NumberFormats {
 		return new NumberFormats(ids, own, from1904);
 	}
 
-	/** @param value as the file has it: a decimal number in text */
+	/**
+	 * Formats a value by a style.
+	 * @param value as in the file: a decimal number as text
+	 */
 	show(value: string, style: number): string {
 		return this.showAs(value, this.#patterns[style] ?? GENERAL);
 	}
 
-	/** @param pattern of the file itself, in place of a style's */
+	/**
+	 * Formats a value by a pattern.
+	 * @param pattern of the file itself, instead of a style's
+	 */
 	showAs(value: string, pattern: string): string {
 		const number = Number(value);
 		if (!Number.isFinite(number) || value.trim() === "") return value;
@@ -88,10 +94,10 @@ export class NumberFormats {
 	}
 }
 
-/** A number has 15 digits in a sheet: what has more is shown by its power of ten. */
+/** A sheet shows 15 digits; larger numbers are shown with an exponent. */
 const MOST_SHOWN = 1e15;
 
-/** As a sheet shows it, without the noise of binary fractions. */
+/** Formats like a sheet, without rounding errors of binary fractions. */
 function plain(number: number): string {
 	const text = String(Number(number.toPrecision(15)));
 	return Math.abs(number) >= MOST_SHOWN || text.includes("e") ? format(GENERAL, number) : text;

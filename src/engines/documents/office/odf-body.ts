@@ -3,7 +3,7 @@ import { MAX_CELLS } from "../limits.ts";
 import { blocks, heading, link, oneLine, quote, table } from "../markdown.ts";
 import { attribute, child, descendants, elements, type MarkupElement, textOf } from "../markup/markup-tree.ts";
 
-/** What stands in no text: changes that were taken out, forms, declarations, pictures. */
+/** Elements without visible text: tracked deletions, forms, declarations, pictures. */
 const HIDDEN = new Set([
 	"tracked-changes",
 	"sequence-decls",
@@ -22,7 +22,7 @@ const HIDDEN = new Set([
 	"desc",
 	"title",
 ]);
-/** An empty run of more cells or rows than this is a sheet's unused rest. */
+/** A longer run of empty cells or rows is the unused rest of a sheet. */
 const MAX_EMPTY_REPEATS = 64;
 
 interface Paragraph {
@@ -31,9 +31,9 @@ interface Paragraph {
 	readonly after: string[];
 }
 
-/** Turns the content of an OpenDocument file into Markdown blocks. */
+/** Converts the content of an OpenDocument file to Markdown blocks. */
 export class OdfBody {
-	/** List style -> level -> true where it counts. */
+	/** List style -> its numbered levels. */
 	readonly #numbered = new Map<string, Set<number>>();
 	#cells = 0;
 	#notes = 0;
@@ -47,12 +47,12 @@ export class OdfBody {
 			}
 	}
 
-	/** All blocks below an element. */
+	/** Returns all blocks below an element. */
 	blocks(parent: MarkupElement): string {
 		return blocks(this.#blockList(parent));
 	}
 
-	/** A table with its repeated cells, and the comments of its cells behind it. */
+	/** Returns a table with its repeated cells, followed by the comments of its cells. */
 	table(element: MarkupElement): string[] {
 		const rows: string[][] = [];
 		const after: string[] = [];
@@ -136,7 +136,7 @@ export class OdfBody {
 	}
 }
 
-/** A list's level, and how it marks its items. */
+/** A list level, and the marks of its items. */
 class ListPlace {
 	readonly style: string;
 	readonly level: number;
@@ -169,7 +169,7 @@ function rowsOf(element: MarkupElement): MarkupElement[] {
 	);
 }
 
-/** Adds a value as often as the file says; an empty one that fills a sheet's rest is left out. Returns how often. */
+/** Adds a value as often as the file says, except an empty one that fills the rest of a sheet. Returns the number. */
 function repeat<T>(list: T[], value: T, times: number, empty: boolean): number {
 	if (!Number.isFinite(times) || times < 1) return 0;
 	if (empty && times > MAX_EMPTY_REPEATS) {

@@ -8,7 +8,10 @@ import { partRoot } from "./ooxml-package.ts";
 
 const NOTHING: MarkupElement = { name: "", attributes: {}, children: [] };
 
-/** An OpenDocument text, sheet or presentation (ISO/IEC 26300) as Markdown. Throws DocumentFault where it has a password. */
+/**
+ * Converts an OpenDocument text, sheet or presentation (ISO/IEC 26300) to Markdown.
+ * @throws {DocumentFault} if it has a password
+ */
 export function odfToMarkdown(zip: ZipArchive): string {
 	const manifest = partRoot(zip, "META-INF/manifest.xml");
 	if (manifest !== null && descendants(manifest, "encryption-data").length > 0)
@@ -19,7 +22,10 @@ export function odfToMarkdown(zip: ZipArchive): string {
 	return odfRootToMarkdown(content, partRoot(zip, "styles.xml"));
 }
 
-/** @param styles the root of the part that has the pages' headers and footers: the same one in a flat file */
+/**
+ * Converts the root of a document.
+ * @param styles the root of the part with page headers and footers: the same one in a flat file
+ */
 export function odfRootToMarkdown(content: MarkupElement, styles: MarkupElement | null): string {
 	const body = child(content, "body") ?? NOTHING;
 	const reader = new OdfBody([content, ...(styles === null ? [] : [styles])]);

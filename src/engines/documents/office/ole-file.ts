@@ -7,7 +7,7 @@ import { OleStreams } from "./ole-streams.ts";
 import { pptToMarkdown } from "./ppt.ts";
 import { xlsToMarkdown } from "./xls.ts";
 
-/** The head of a document of Word 97 to 2003, and of Word 6 and 95 ([MS-DOC], 2.5.1). */
+/** The signatures of documents of Word 97 to 2003, and of Word 6 and 95 ([MS-DOC], 2.5.1). */
 const WORD_97 = 0xa5ec;
 const WORD_6 = 0xa5dc;
 const WORD_ENCRYPTED = 0x0100;
@@ -15,16 +15,16 @@ const FIELD = { begin: "\x13", result: "\x14", end: "\x15" };
 const MAX_FIELD_CHARS = 4_000;
 
 /**
- * An OLE file ([MS-CFB]): a document, workbook or presentation of the old formats, or a mail; a new one in it is one with
- * a password. Its root says what it is: files that it holds have storages of their own.
- * Throws DocumentFault.
+ * Converts an OLE file ([MS-CFB]): a document, workbook or presentation of the old formats, or a mail. A new format inside an
+ * OLE file has a password. The root decides the type, because embedded files have their own storages.
+ * @throws {DocumentFault}
  */
 export async function oleToMarkdown(source: Uint8Array, readAttachment: ReadAttachment): Promise<string> {
 	const bytes = Buffer.from(source.buffer, source.byteOffset, source.byteLength);
 	const file = new OleStreams(bytes);
 	if (file.has("EncryptedPackage")) throw new DocumentFault("encrypted", "The file is protected by a password");
 	if (file.has("__properties_version1.0")) {
-		// Rare and large: loaded where one comes.
+		// Rarely used and large, so it is loaded on demand.
 		const { outlookMailToMarkdown } = await import("../plain/outlook-mail.ts");
 		return outlookMailToMarkdown(bytes, readAttachment);
 	}
@@ -38,7 +38,7 @@ export async function oleToMarkdown(source: Uint8Array, readAttachment: ReadAtta
 	throw new DocumentFault("unsupported", "The file is an OLE file of a type that is not read");
 }
 
-/** Throws DocumentFault where the document is of an older version, or has a password ([MS-DOC], 2.5.2). */
+/** Throws a DocumentFault if the document is of an older version, or has a password ([MS-DOC], 2.5.2). */
 function requireReadable(head: Buffer): void {
 	const mark = head.length < 12 ? 0 : head.readUInt16LE(0);
 	if (mark === WORD_6)
@@ -72,8 +72,8 @@ async function docToMarkdown(bytes: Buffer, file: OleStreams): Promise<string> {
 }
 
 /**
- * The library leaves out what has no result, as formulas of EQ fields: the text of each is written as its result. A field
- * is code between the characters 0x13 and 0x15, with its result behind 0x14 ([MS-DOC], 2.8.25).
+ * Writes the text of EQ fields as their results, because the library skips fields without one. A field is code between the
+ * characters 0x13 and 0x15, with its result behind 0x14 ([MS-DOC], 2.8.25).
  */
 function withFormulas(bytes: Buffer): Buffer {
 	const changed = Buffer.from(bytes);

@@ -3,7 +3,7 @@ import { DocumentFault } from "../document-fault.ts";
 const HEADER_BYTES = 512;
 const ENTRY_BYTES = 128;
 const SECTORS_IN_HEADER = 109;
-/** A table without more sectors ends its chain with a number from here on. */
+/** Numbers from here on end a chain of sectors. */
 const FIRST_SPECIAL = 0xfffffffa;
 const STREAM = 2;
 
@@ -17,10 +17,7 @@ interface Entry {
 	readonly size: number;
 }
 
-/**
- * The streams of an OLE file ([MS-CFB]) that lie in its root. A chain of sectors that leads out of the file or in a circle
- * is damage.
- */
+/** The streams in the root of an OLE file ([MS-CFB]). A chain of sectors that leaves the file or is circular is damage. */
 export class OleStreams {
 	readonly #bytes: Buffer;
 	readonly #sectorBytes: number;
@@ -49,12 +46,15 @@ export class OleStreams {
 		this.#gather(entries, root.child);
 	}
 
-	/** Whether the root has a stream of this name. */
+	/** Returns true if the root has a stream of this name. */
 	has(name: string): boolean {
 		return this.#streams.has(name.toLowerCase());
 	}
 
-	/** A stream of the root by its name in any case; null where it has none. Throws DocumentFault. */
+	/**
+	 * Returns a stream of the root by its case-insensitive name; null if there is none.
+	 * @throws {DocumentFault}
+	 */
 	stream(name: string): Buffer | null {
 		const entry = this.#streams.get(name.toLowerCase());
 		if (entry === undefined) return null;
@@ -68,7 +68,7 @@ export class OleStreams {
 		return whole(Buffer.concat(parts), entry.size);
 	}
 
-	/** The sectors that hold the table of chains: the first stand in the header, the others in a chain of their own. */
+	/** Returns the sectors of the allocation table: the first are in the header, the others in their own chain. */
 	#tableSectors(): number[] {
 		const bytes = this.#bytes;
 		const sectors: number[] = [];
@@ -113,7 +113,7 @@ export class OleStreams {
 		return entries;
 	}
 
-	/** The entries of one storage are a tree of siblings. */
+	/** The entries of one storage form a tree of siblings. */
 	#gather(entries: readonly Entry[], first: number): void {
 		const seen = new Set<number>();
 		const waiting = [first];

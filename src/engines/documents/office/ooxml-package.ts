@@ -7,11 +7,11 @@ export interface Relation {
 	readonly id: string;
 	/** The last word of its type: `slide`, `hyperlink`. */
 	readonly type: string;
-	/** A part's name, or an address where it is external. */
+	/** The name of a part, or an address if it is external. */
 	readonly target: string;
 }
 
-/** A part's relations (ECMA-376 part 2, 9.3), by id; none where it has none. */
+/** Returns a part's relations (ECMA-376 part 2, 9.3) by id; empty if it has none. */
 export function relationsOf(zip: PackageParts, part: string): Map<string, Relation> {
 	const folder = posix.dirname(part);
 	const relations = new Map<string, Relation>();
@@ -31,7 +31,10 @@ function partName(folder: string, target: string): string {
 	return target.startsWith("/") ? target.slice(1) : posix.normalize(posix.join(folder, target));
 }
 
-/** Targets are references to resources, names of parts are not always escaped as those are (ECMA-376 part 2, 6.2.2). */
+/**
+ * Returns the stored name of a target: targets are URI references, part names are not always escaped in the same way (ECMA-376
+ * part 2, 6.2.2).
+ */
 function storedName(zip: PackageParts, target: string): string {
 	if (zip.has(target)) return target;
 	try {
@@ -41,14 +44,14 @@ function storedName(zip: PackageParts, target: string): string {
 	}
 }
 
-/** The root element of a part that another one names. Throws DocumentFault: an answer without it would look whole. */
+/** Returns the root element of a referenced part. Throws a DocumentFault, because an answer without it would look complete. */
 export function neededPart(zip: PackageParts, name: string): MarkupElement {
 	const root = partRoot(zip, name);
 	if (root === null) throw lacks(name);
 	return root;
 }
 
-/** What a file that lacks a part is told as. */
+/** Returns the fault for a missing part. */
 export const lacks = (name: string) =>
 	new DocumentFault("corrupt", `The file is damaged: it lacks its part ${name.slice(0, 200)}`);
 
@@ -56,14 +59,17 @@ export function targetsOf(relations: ReadonlyMap<string, Relation>, type: string
 	return [...relations.values()].filter((relation) => relation.type === type).map((relation) => relation.target);
 }
 
-/** The root element of a part; null where the package lacks it. */
+/** Returns the root element of a part; null if the package lacks it. */
 export function partRoot(zip: PackageParts, name: string): MarkupElement | null {
 	const xml = zip.text(name);
 	if (xml === null) return null;
 	return elements(parseXml(xml)).find((element) => !element.name.startsWith("?")) ?? null;
 }
 
-/** The part that the package begins with. Throws DocumentFault. */
+/**
+ * Returns the main part of the package.
+ * @throws {DocumentFault}
+ */
 export function mainPart(zip: PackageParts): string {
 	const [target] = targetsOf(relationsOf(zip, ""), "officeDocument");
 	if (target === undefined || !zip.has(target))

@@ -1,7 +1,7 @@
 import { DocumentFault } from "../document-fault.ts";
 import { MAX_XML_DEPTH } from "../limits.ts";
 
-/** The records of a binary presentation that hold its text ([MS-PPT], 2.13.24; the drawn ones: [MS-ODRAW]). */
+/** The records of a binary presentation that hold its text ([MS-PPT], 2.13.24; shapes: [MS-ODRAW]). */
 export const PPT = {
 	slideAtom: 1007,
 	slidePlace: 1011,
@@ -34,17 +34,17 @@ export interface PptRecord {
 	readonly isContainer: boolean;
 }
 
-/** The record that begins at a place; null where none does. */
+/** Returns the record at an offset; null if none begins there. */
 export function pptRecord(bytes: Buffer, at: number): PptRecord | null {
 	if (at + 8 > bytes.length) return null;
 	const head = bytes.readUInt16LE(at);
 	const type = bytes.readUInt16LE(at + 2);
 	const data = bytes.subarray(at + 8, at + 8 + bytes.readUInt32LE(at + 4));
-	// What extends a slide is a container that does not say so.
+	// Slide extensions are containers without the container flag.
 	return { type, instance: head >> 4, data, isContainer: (head & 15) === CONTAINER || type === PPT.extension };
 }
 
-/** The records in a container, one after the other. */
+/** Yields the records in a container. */
 export function* pptRecords(bytes: Buffer): Generator<PptRecord> {
 	for (let at = 0; ; ) {
 		const record = pptRecord(bytes, at);
@@ -54,7 +54,10 @@ export function* pptRecords(bytes: Buffer): Generator<PptRecord> {
 	}
 }
 
-/** All records of a type, however deep; what lies in one of them is not looked into. Throws DocumentFault. */
+/**
+ * Yields all records of a type at any depth, without searching inside them.
+ * @throws {DocumentFault}
+ */
 export function* pptDescendants(bytes: Buffer, type: number, depth = 0): Generator<PptRecord> {
 	if (depth > MAX_XML_DEPTH) throw new DocumentFault("too-large", "The file nests too deep");
 	for (const record of pptRecords(bytes)) {

@@ -3,10 +3,10 @@ import { MAX_XML_DEPTH } from "../limits.ts";
 import { table } from "../markdown.ts";
 import { PPT, type PptRecord, pptDescendants, pptRecords } from "./ppt-records.ts";
 
-/** What a text of a slide is ([MS-PPT], 2.13.33). */
+/** Types of a slide's text ([MS-PPT], 2.13.33). */
 const TITLES: ReadonlySet<number> = new Set([0, 6]);
 const LISTS: ReadonlySet<number> = new Set([1, 7, 8]);
-/** Date, slide number, footer, header ([MS-PPT], 2.13.22): every slide repeats them. */
+/** Date, slide number, footer and header ([MS-PPT], 2.13.22) repeat on every slide. */
 const FOOTER = 9;
 const REPEATED: ReadonlySet<number> = new Set([7, 8, FOOTER, 10]);
 /** The property that makes a group of shapes a table ([MS-ODRAW], 2.3.4.37). */
@@ -23,9 +23,9 @@ export interface PptShape {
 }
 
 /**
- * The texts of a slide's shapes, in their order; groups that are tables as tables.
- * @param outline the slide's texts that stand in the outline, where its shapes name them by number
- * @throws DocumentFault
+ * Returns the texts of a slide's shapes in their order; groups that are tables become tables.
+ * @param outline the slide's texts in the outline, to which its shapes refer by number
+ * @throws {DocumentFault}
  */
 export function pptShapes(slide: Buffer, outline: readonly PptText[]): PptShape[] {
 	return [...pptDescendants(slide, PPT.group)].flatMap((group) => groupShapes(group.data, outline, 0));
@@ -61,17 +61,17 @@ function shapeTexts(shape: Buffer, outline: readonly PptText[]): PptText[] {
 				const named = reference === undefined ? undefined : outline[reference.data.readUInt32LE(0)];
 				return named === undefined ? pptTexts(pptRecords(data)) : [named];
 			})
-			// What stands for a number or a date.
+			// Placeholders for a number or a date.
 			.filter(({ text }) => text.trim() !== "" && text.trim() !== "*")
 	);
 }
 
-/** The texts among records that follow each other: each behind the record that says what it is. */
+/** Returns the texts of consecutive records: each follows the record with its type. */
 export function pptTexts(records: Iterable<PptRecord>): PptText[] {
 	const texts: PptText[] = [];
 	let kind: number | null = null;
 	const end = () => {
-		// A text that is empty has no record, and counts among those that are named by number.
+		// An empty text has no record, but counts in the numbering.
 		if (kind !== null) texts.push({ kind, text: "" });
 	};
 	for (const { type, data } of records) {
@@ -88,7 +88,7 @@ export function pptTexts(records: Iterable<PptRecord>): PptText[] {
 	return texts;
 }
 
-/** The texts of a slide's, or a master's, footers. */
+/** Returns the footer texts of a slide or master. */
 export function pptFooters(slide: Buffer, outline: readonly PptText[]): string[] {
 	return [...pptDescendants(slide, PPT.shape)]
 		.filter(({ data }) => placeholderOf(data) === FOOTER)
@@ -111,7 +111,7 @@ function isTable(shape: PptRecord): boolean {
 	});
 }
 
-/** Cells are shapes: where they begin says their row and column. Those without an extent are lines. */
+/** Builds a table from cells, which are shapes: their position gives row and column. Shapes without an extent are lines. */
 function tableOf(shapes: readonly PptRecord[], outline: readonly PptText[]): string {
 	const cells = shapes.flatMap(({ data }) => {
 		const place = [...pptRecords(data)].find(({ type }) => type === PPT.place)?.data;

@@ -9,29 +9,29 @@ const ENCRYPTED = 0xf3d1c4df;
 const SLIDES = 0;
 const MASTERS = 1;
 const NOTES = 2;
-/** Of the texts that slides repeat ([MS-PPT], 2.4.15.1). */
+/** A repeated text of one slide ([MS-PPT], 2.4.15.1). */
 const OF_ONE_SLIDE = 0;
 const OF_SLIDES = 3;
 const FOOTER = 2;
 const AUTHOR = 0;
 const COMMENT = 1;
 const HIDDEN = 4;
-/** A user edit that names how the file is encrypted is this long. */
+/** A user edit with encryption information has this length. */
 const EDIT_WITH_KEY = 32;
 
-/** A slide or a page of notes in the list of them. */
+/** An entry in the list of slides or notes pages. */
 interface Place {
 	readonly number: number;
 	readonly id: number;
-	/** Its texts that stand in the outline. */
+	/** Its texts in the outline. */
 	readonly outline: readonly PptText[];
 }
 
 /**
- * A presentation of the format of 1997 to 2003 ([MS-PPT]) as Markdown: a heading for each slide in order, its shapes,
+ * Converts a presentation of the format of 1997 to 2003 ([MS-PPT]) to Markdown: a heading for each slide in order, its shapes,
  * notes and comments.
  * @param bytes the stream `PowerPoint Document` of the file
- * @throws DocumentFault
+ * @throws {DocumentFault}
  */
 export function pptToMarkdown(file: OleStreams, bytes: Buffer): string {
 	const user = file.stream("Current User");
@@ -58,7 +58,7 @@ export function pptToMarkdown(file: OleStreams, bytes: Buffer): string {
 	]);
 }
 
-/** Where each part begins: the newest edit says it first, older ones for what it left as it was. */
+/** Returns the offset of each part: the newest edit overrides older ones. */
 function readEdits(bytes: Buffer, newest: number): { offsets: Map<number, number>; document: number } {
 	const offsets = new Map<number, number>();
 	const seen = new Set<number>();
@@ -85,7 +85,7 @@ function readEdits(bytes: Buffer, newest: number): { offsets: Map<number, number
 	return { offsets, document };
 }
 
-/** The footer that all slides, or one, are set to show. */
+/** Returns the footers that all slides, or one, are set to show. */
 function setFooters(part: Buffer): string[] {
 	return [...pptRecords(part)]
 		.filter(({ type, instance }) => type === PPT.headersFooters && (instance === OF_SLIDES || instance === OF_ONE_SLIDE))
@@ -94,7 +94,7 @@ function setFooters(part: Buffer): string[] {
 		.map(({ data }) => data.toString("utf16le"));
 }
 
-/** Each slide's record is followed by its texts. */
+/** Reads the entries; each slide's record is followed by its texts. */
 function placesOf(list: Buffer): Place[] {
 	const found: { readonly place: PptRecord; readonly texts: PptRecord[] }[] = [];
 	for (const record of pptRecords(list))

@@ -6,10 +6,12 @@ import { partWords, type Shape, shapesOf } from "./drawing-text.ts";
 import { mainPart, neededPart, partRoot, type Relation, relationsOf, targetsOf } from "./ooxml-package.ts";
 import type { PackageParts } from "./package-parts.ts";
 
-/** Numbers, dates and footers that every slide repeats. */
+/** Numbers, dates and footers that repeat on every slide. */
 const REPEATED = /^(sldNum|dt|ftr|hdr|sldImg)$/;
 
-/** A presentation (ECMA-376 part 1, 19) as Markdown: a heading for each slide in order, its shapes, notes and comments. */
+/**
+ * Converts a presentation (ECMA-376 part 1, 19) to Markdown: a heading for each slide in order, its shapes, notes and comments.
+ */
 export function pptxToMarkdown(zip: PackageParts): string {
 	const main = mainPart(zip);
 	const relations = relationsOf(zip, main);
@@ -23,14 +25,14 @@ export function pptxToMarkdown(zip: PackageParts): string {
 	return blocks([...shown, ...footersOf(zip, repeated)]);
 }
 
-/** What slides share. */
+/** Content that slides share. */
 interface Repeated {
 	readonly footers: Set<string>;
-	/** The parts that the slides are made from. */
+	/** The layouts of the slides. */
 	readonly layouts: Set<string>;
 }
 
-/** The footers of the slides, and of their layouts and masters, each once. */
+/** Returns the footers of the slides, layouts and masters, each once. */
 function footersOf(zip: PackageParts, { footers, layouts }: Repeated): string[] {
 	const masters = new Set<string>();
 	const read = (name: string) => {
@@ -50,7 +52,7 @@ function footersOf(zip: PackageParts, { footers, layouts }: Repeated): string[] 
 	return [...footers];
 }
 
-/** What LibreOffice writes where nobody wrote anything. */
+/** LibreOffice's placeholder text. */
 const PROMPT = /^(<.*>|Footer)$/;
 
 function addFooters(shapes: readonly Shape[], footers: Set<string>): void {
@@ -102,7 +104,7 @@ function notes(zip: PackageParts, relations: ReadonlyMap<string, Relation>): str
 	});
 }
 
-/** Comments of both forms: `text` beside an author's number, and the newer with a text body. */
+/** Returns comments of both forms: `text` beside an author's number, and the newer one with a text body. */
 function comments(zip: PackageParts, relations: ReadonlyMap<string, Relation>, authors: ReadonlyMap<string, string>): string[] {
 	return targetsOf(relations, "comments").flatMap((name) => {
 		return elements(neededPart(zip, name)).flatMap((comment) => {

@@ -4,12 +4,12 @@ import { MAX_XML_DEPTH } from "../limits.ts";
 import type { NumberFormats } from "./number-formats.ts";
 import { type CellBudget, SheetRows } from "./sheet-rows.ts";
 
-/** A sheet's rows with the text that each cell shows, and what its cells link to. */
+/** A sheet's rows with the text and links of its cells. */
 export interface SheetCells {
 	readonly rows: string[][];
-	/** Relation ids of what cells link to, with the text of the cell. */
+	/** Relation ids of the cells' links, with the text of the cell. */
 	readonly links: readonly { readonly text: string; readonly id: string }[];
-	/** Printed above and below, codes taken out. */
+	/** Printed headers and footers, without codes. */
 	readonly headers: readonly string[];
 	readonly footers: readonly string[];
 }
@@ -24,7 +24,7 @@ const PRINTED = /^(odd|even|first)(Header|Footer)$/;
 const MAX_COLUMN = 16_384;
 const MAX_ROW = 1_048_576;
 
-/** Reads a worksheet part (ECMA-376 part 1, 18.3) as a stream: a sheet may be far larger than its file. */
+/** Reads a worksheet part (ECMA-376 part 1, 18.3) as a stream, because a sheet may be far larger than its file. */
 export function readSheet(xml: string, values: CellValues): SheetCells {
 	const links: { text: string; id: string }[] = [];
 	const cells = new SheetRows(values.budget);
@@ -90,7 +90,10 @@ function cellText(type: string, text: string, style: number, { strings, formats 
 	return withoutEscapes(text);
 }
 
-/** Characters that XML cannot hold are written `_x000D_` (ECMA-376 part 1, 22.9.2.19), and an underscore before such a text too. */
+/**
+ * Decodes characters that XML cannot hold: `_x000D_` (ECMA-376 part 1, 22.9.2.19), and an escaped underscore before such a
+ * text.
+ */
 export function withoutEscapes(text: string): string {
 	return text.includes("_x")
 		? text.replaceAll(/_x([0-9A-Fa-f]{4})_/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
@@ -106,7 +109,7 @@ function columnOf(reference: string | undefined): number | null {
 	return column - 1;
 }
 
-/** `&L`, `&C` and `&R` part a header; the others are page numbers, fonts and colours. */
+/** Removes codes: `&L`, `&C` and `&R` split a header; the others are page numbers, fonts and colours. */
 export const withoutCodes = (text: string): string =>
 	text
 		.replaceAll(/&[LCR]/g, " ")

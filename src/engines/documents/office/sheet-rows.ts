@@ -1,15 +1,15 @@
 import { DocumentFault } from "../document-fault.ts";
 import { MAX_CELLS, MAX_TEXT_CHARS } from "../limits.ts";
 
-/** Counts the cells of a whole workbook, and their text: many cells may show the same one. */
+/** Counts the cells of a whole workbook and their text, because many cells may share one text. */
 export interface CellBudget {
 	cells: number;
 	chars: number;
 }
 
-/** The cells of a sheet as they come. */
+/** Collects the cells of a sheet. */
 export class SheetRows {
-	/** Row -> column -> what is shown. */
+	/** Row -> column -> shown text. */
 	readonly #rows = new Map<number, Map<number, string>>();
 	readonly #columns = new Set<number>();
 	readonly #budget: CellBudget;
@@ -18,7 +18,10 @@ export class SheetRows {
 		this.#budget = budget;
 	}
 
-	/** Throws DocumentFault where the workbook has too many. */
+	/**
+	 * Sets a cell.
+	 * @throws {DocumentFault} if the workbook has too many
+	 */
 	set(rowNumber: number, column: number, shown: string): void {
 		if (shown === "") return;
 		const row = this.#rows.get(rowNumber) ?? new Map<number, string>();
@@ -37,8 +40,8 @@ export class SheetRows {
 	}
 
 	/**
-	 * In their order; one empty row, or column, stands for many: a sheet's far corner must not fill memory. Throws
-	 * DocumentFault where the rows would have too many cells.
+	 * Returns the rows in order. A run of empty rows or columns becomes one, so that a distant cell does not fill memory.
+	 * @throws {DocumentFault} if the rows would have too many cells
 	 */
 	rows(): string[][] {
 		const columns = placesOf([...this.#columns]);
@@ -62,7 +65,7 @@ export class SheetRows {
 	}
 }
 
-/** Where each column stands once a run of empty ones is one. */
+/** Returns the position of each column after runs of empty ones are collapsed. */
 function placesOf(columns: readonly number[]): ReadonlyMap<number, number> {
 	const places = new Map<number, number>();
 	let place = -1;

@@ -14,13 +14,13 @@ export interface WordContext {
 	readonly styles: ReadonlyMap<string, WordStyle>;
 	readonly numbering: ReadonlyMap<string, ReadonlyMap<number, string>>;
 	readonly notes: WordNotes;
-	/** The address of a relation. */
+	/** Returns the address of a relation. */
 	link(id: string): string | undefined;
-	/** A document that is kept whole inside of this one (altChunk), as Markdown. */
+	/** Returns an embedded document (altChunk) as Markdown. */
 	chunk?(id: string): string;
 }
 
-/** Elements that only wrap what shows. */
+/** Elements that only wrap visible ones. */
 const WRAPPERS = new Set([
 	"sdt",
 	"sdtContent",
@@ -37,7 +37,7 @@ const WRAPPERS = new Set([
 	"object",
 	"txbxContent",
 ]);
-/** What was taken out of the text, and what never shows. */
+/** Deleted and invisible content. */
 const HIDDEN = new Set([
 	"del",
 	"moveFrom",
@@ -57,7 +57,7 @@ const HIDDEN = new Set([
 
 const NOTHING: MarkupElement = { name: "", attributes: {}, children: [] };
 
-/** The field codes of a paragraph: `HYPERLINK "address"` makes a link of what follows until the field ends. */
+/** A field of a paragraph: `HYPERLINK "address"` links the following text until the field ends. */
 interface Field {
 	code: string;
 	textFrom: number | null;
@@ -65,13 +65,13 @@ interface Field {
 
 interface Paragraph {
 	text: string;
-	/** What stands behind it: its notes first, then comments and text boxes. */
+	/** The blocks that follow the paragraph: its notes first, then comments and text boxes. */
 	readonly notes: string[];
 	readonly after: string[];
 	readonly fields: Field[];
 }
 
-/** Turns the content of one part of a Word document into Markdown blocks; counts its lists. */
+/** Converts the content of one part of a Word document to Markdown blocks, and counts its lists. */
 export class WordBody {
 	readonly #context: WordContext;
 	readonly #counters = new Map<string, number[]>();
@@ -80,7 +80,7 @@ export class WordBody {
 		this.#context = context;
 	}
 
-	/** All blocks below an element. */
+	/** Returns all blocks below an element. */
 	blocks(parent: MarkupElement): string {
 		return blocks(this.#blockList(parent));
 	}
@@ -195,7 +195,7 @@ export class WordBody {
 	}
 }
 
-/** Each formula below an element, as LaTeX between these signs. */
+/** Returns each formula below an element, as LaTeX between these marks. */
 function formulas(parent: MarkupElement, mark: string): string {
 	return descendants(parent, "oMath")
 		.map(ommlToLatex)
@@ -208,21 +208,21 @@ function addCode(field: Field | undefined, code: string): void {
 	if (field !== undefined) field.code += code;
 }
 
-/** A shape in its new form where that has content, else in its old one: both say the same. */
+/** Returns a shape's new form if it has content, otherwise the equivalent old one. */
 function chosen(element: MarkupElement): MarkupElement {
 	const choice = child(element, "Choice");
 	const fallback = child(element, "Fallback");
 	return choice !== undefined && textOf(choice).trim() !== "" ? choice : (fallback ?? choice ?? NOTHING);
 }
 
-/** Children of that name, those in wrappers too. */
+/** Returns children of that name, including those in wrappers. */
 function flat(parent: MarkupElement, name: string): MarkupElement[] {
 	return elements(parent).flatMap((element) =>
 		element.name === name ? [element] : WRAPPERS.has(element.name) ? flat(element, name) : [],
 	);
 }
 
-/** Symbol fonts stand in the private area, 0xF000 above their code; what has no text is a bullet. */
+/** Returns a symbol font's character, which is in the private area, 0xF000 above its code; unknown ones become a bullet. */
 function symbol(code: string | undefined): string {
 	const point = Number.parseInt(code ?? "", 16);
 	if (!Number.isFinite(point) || point > 0x10ffff) return "";

@@ -1,4 +1,4 @@
-/** What is used of word-extractor, which has no types of its own. */
+/** The used part of word-extractor, which has no types. */
 declare module "word-extractor" {
 	interface WordDocument {
 		getBody(): string;

@@ -1,10 +1,10 @@
 import { attribute, child, elements, type MarkupElement } from "../markup/markup-tree.ts";
 
-/** What a paragraph's style says that shows in Markdown. */
+/** The properties of a paragraph style that Markdown can show. */
 export interface WordStyle {
-	/** 1 to 6; null: no heading. */
+	/** 1 to 6; null: not a heading. */
 	readonly headingLevel: number | null;
-	/** The list that it belongs to: numId, level. */
+	/** Its list: numId, level. */
 	readonly list: ListPlace | null;
 }
 
@@ -17,7 +17,7 @@ const MAX_STYLE_CHAIN = 20;
 
 const value = (element: MarkupElement | undefined) => (element === undefined ? undefined : attribute(element, "val"));
 
-/** The list place in paragraph properties. */
+/** Returns the list position in paragraph properties. */
 export function listPlaceOf(properties: MarkupElement | undefined): ListPlace | null {
 	const numbers = properties === undefined ? undefined : child(properties, "numPr");
 	const numbering = value(numbers && child(numbers, "numId"));
@@ -25,13 +25,13 @@ export function listPlaceOf(properties: MarkupElement | undefined): ListPlace | 
 	return { numbering, level: Number(value(child(numbers, "ilvl")) ?? 0) };
 }
 
-/** Outline level 0 to 8 is a heading; 9 is body text. */
+/** Outline levels 0 to 8 are headings; 9 is body text. */
 export function outlineOf(properties: MarkupElement | undefined): number | null {
 	const outline = value(properties && child(properties, "outlineLvl"));
 	return outline === undefined || Number(outline) > 8 ? null : Number(outline) + 1;
 }
 
-/** The paragraph styles of styles.xml by id, with what they inherit. */
+/** Returns the paragraph styles of styles.xml by id, with inherited properties. */
 export function readStyles(root: MarkupElement | null): Map<string, WordStyle> {
 	const raw = new Map<string, MarkupElement>();
 	for (const style of root === null ? [] : elements(root))
@@ -60,7 +60,7 @@ function levelOfName(name: string): number | null {
 	return /^title$/i.test(name) ? 1 : null;
 }
 
-/** The format of each level of each list: numId -> level -> `bullet`, `decimal`, `lowerLetter`, ... */
+/** Returns the format of each list level: numId -> level -> `bullet`, `decimal`, `lowerLetter`, ... */
 export function readNumbering(root: MarkupElement | null): Map<string, Map<number, string>> {
 	const abstract = new Map<string, Map<number, string>>();
 	const lists = new Map<string, Map<number, string>>();

@@ -4,14 +4,14 @@ import { BiffText } from "./biff-text.ts";
 import { type CellValues, withoutCodes } from "./sheet-cells.ts";
 import { SheetRows } from "./sheet-rows.ts";
 
-/** What all sheets of a workbook share. */
+/** Data that all sheets of a workbook share. */
 export interface XlsBook extends CellValues {
-	/** Strings of the version of 1997 say whether they are UTF-16; older ones are bytes in the book's encoding. */
+	/** Strings of the version of 1997 state whether they are UTF-16; older ones are bytes in the workbook's encoding. */
 	readonly isVersion8: boolean;
 	readonly encoding: string;
 }
 
-/** What a sheet shows. */
+/** The visible content of a sheet. */
 export interface XlsSheet {
 	readonly rows: string[][];
 	readonly headers: readonly string[];
@@ -32,7 +32,10 @@ const ERRORS: Readonly<Record<number, string>> = {
 };
 const URL_MONIKER = "e0c9ea79f9bace118c8200aa004ba90b";
 
-/** Reads the part of a sheet, or of a chart, that begins at a place ([MS-XLS], 2.1.7.20.5). Throws DocumentFault. */
+/**
+ * Reads a sheet or chart that begins at an offset ([MS-XLS], 2.1.7.20.5).
+ * @throws {DocumentFault}
+ */
 export function readXlsSheet(bytes: Buffer, at: number, book: XlsBook): XlsSheet {
 	const reader = new SheetReader(book);
 	let depth = 0;
@@ -55,7 +58,7 @@ class SheetReader {
 	readonly #notes = new Map<number, { readonly place: string; readonly author: string }>();
 	readonly #oldNotes: string[] = [];
 	#object = -1;
-	/** Where the text of a formula belongs, which comes after it. */
+	/** The cell of a formula whose text result follows it. */
 	#formulaAt: readonly [row: number, column: number] = [0, 0];
 
 	constructor(book: XlsBook) {
@@ -141,7 +144,7 @@ class SheetReader {
 		this.#cells.set(data.readUInt16LE(0), data.readUInt16LE(2) + columnsOn, shown);
 	}
 
-	/** The value that the formula had last: a number, or what its last bytes say ([MS-XLS], 2.5.133). */
+	/** Reads the last value of a formula: a number, or the type in its last bytes ([MS-XLS], 2.5.133). */
 	#formula(data: Buffer): void {
 		this.#formulaAt = [data.readUInt16LE(0), data.readUInt16LE(2)];
 		const kind = data.readUInt8(6);
@@ -160,7 +163,7 @@ class SheetReader {
 		return new BiffText([data], at).narrow(count, this.#book.encoding);
 	}
 
-	/** The text follows in what continues the record. */
+	/** The text is in the record's continuation. */
 	#boxText(data: Buffer, more: readonly Buffer[]): void {
 		const count = data.readUInt16LE(10);
 		if (count === 0 || more.length === 0) return;
@@ -178,7 +181,7 @@ class SheetReader {
 		this.#notes.set(data.readUInt16LE(6), { place, author: this.#string([data], 8) });
 	}
 
-	/** A link to an address ([MS-OSHARED], 2.3.7); those into the file say nothing. */
+	/** Reads a link to an address ([MS-OSHARED], 2.3.7); links within the file are ignored. */
 	#hyperlink(data: Buffer): void {
 		const at = data.indexOf(URL_MONIKER, 32, "hex");
 		const text = this.#cells.get(data.readUInt16LE(0), data.readUInt16LE(4));
@@ -190,7 +193,7 @@ class SheetReader {
 	}
 }
 
-/** 30 bits of an integer or of a number's front, and whether it counts hundredths ([MS-XLS], 2.5.217). */
+/** Decodes 30 bits of an integer or of a float's upper part, and a flag for hundredths ([MS-XLS], 2.5.217). */
 function rkNumber(rk: number): number {
 	const front = Buffer.alloc(8);
 	front.writeUInt32LE((rk & 0xfffffffc) >>> 0, 4);

@@ -18,10 +18,10 @@ interface SheetPlace {
 }
 
 /**
- * A workbook of the formats of 1993 to 2003 ([MS-XLS]: BIFF 5 to 8) as Markdown: each sheet with its name, its values as
- * shown, its comments and boxes.
+ * Converts a workbook of the formats of 1993 to 2003 ([MS-XLS]: BIFF 5 to 8) to Markdown: each sheet with its name, its values
+ * as shown, its comments and boxes.
  * @param bytes the stream `Workbook` or `Book` of the file
- * @throws DocumentFault
+ * @throws {DocumentFault}
  */
 export function xlsToMarkdown(bytes: Buffer): string {
 	const { book, sheets } = readGlobals(bytes);
@@ -84,7 +84,7 @@ function readGlobals(bytes: Buffer): { book: XlsBook; sheets: SheetPlace[] } {
 	};
 }
 
-/** A table that is cut off gives what there is of it. */
+/** A truncated table gives the strings that are present. */
 function readStrings(text: BiffText): string[] {
 	const strings: string[] = [];
 	text.uint32();

@@ -8,7 +8,9 @@ import { lacks, mainPart, neededPart, partRoot, type Relation, relationsOf, targ
 import type { PackageParts } from "./package-parts.ts";
 import { type CellValues, readSheet, withoutEscapes } from "./sheet-cells.ts";
 
-/** A workbook (ECMA-376 part 1, 18) as Markdown: each sheet with its name, its values as shown, its comments and boxes. */
+/**
+ * Converts a workbook (ECMA-376 part 1, 18) to Markdown: each sheet with its name, its values as shown, its comments and boxes.
+ */
 export function xlsxToMarkdown(zip: PackageParts): string {
 	const main = mainPart(zip);
 	const root = neededPart(zip, main);
@@ -53,7 +55,7 @@ function sheetBlocks(zip: PackageParts, name: string, values: CellValues): strin
 	];
 }
 
-/** Text boxes and charts that lie on a sheet. */
+/** Returns text boxes and charts on a sheet. */
 function boxes(zip: PackageParts, relations: ReadonlyMap<string, Relation>): string[] {
 	return targetsOf(relations, "drawing").flatMap((name) => {
 		const root = partRoot(zip, name);
@@ -81,7 +83,7 @@ function comments(zip: PackageParts, relations: ReadonlyMap<string, Relation>): 
 	});
 }
 
-/** Each string's runs joined; phonetic readings are left out. */
+/** Returns the shared strings, with joined runs and without phonetic readings. */
 function sharedStrings(root: MarkupElement): string[] {
 	return elements(root).map((item) =>
 		elements(item)

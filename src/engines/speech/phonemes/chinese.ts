@@ -6,9 +6,9 @@ const WORDS = new Intl.Segmenter("zh", { granularity: "word" });
 const HAN_RUN = /\p{Script=Han}+|\P{Script=Han}+/gu;
 
 /**
+ * Returns the sounds of Chinese words, with spaces between them.
  * @param words of one clause
- * @param readLatin how a foreign word is said
- * @returns sounds, a space between words
+ * @param readLatin reads a foreign word
  */
 export function chineseSounds(words: string, readLatin: (word: string) => string): string {
 	const runs = chineseInWords(words).match(HAN_RUN) ?? [];
@@ -18,11 +18,11 @@ export function chineseSounds(words: string, readLatin: (word: string) => string
 		.join(" ");
 }
 
-/** The run as a whole tells how its characters are read; the words are where breath may be taken. */
+/** The run as a whole decides how its characters are read; its words decide where a breath is possible. */
 function hanSounds(run: string): string {
 	const syllables = pinyin(run, { toneType: "num", type: "array", v: true });
 	const characters = [...run];
-	// One syllable a character: where that does not hold, words are not looked for.
+	// If characters and syllables do not correspond one to one, the run is not split into words.
 	if (syllables.length !== characters.length) return syllables.map(pinyinSounds).join("");
 	const said: string[] = [];
 	let at = 0;

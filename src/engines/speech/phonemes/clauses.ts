@@ -1,12 +1,12 @@
-/** Words and the punctuation between them: the model hears the latter as melody and pauses. */
+/** Words and the punctuation between them, which the model turns into melody and pauses. */
 export interface Clause {
 	/** Without the punctuation that ends it; may be empty. */
 	readonly words: string;
-	/** Of the model's own signs, "" where there is none. */
+	/** One of the model's signs, "" if there is none. */
 	readonly mark: string;
 }
 
-/** A sign that ends a clause: `.` within a number or an address does not. */
+/** A sign that ends a clause; `.` within a number or an address does not. */
 const MARK = /(?:[;:,.!?…]+(?=[\s”)]|$)|[“”()—])+/gu;
 
 const SAME_SIGN: readonly (readonly [RegExp, string])[] = [
@@ -32,11 +32,14 @@ const SAME_SIGN: readonly (readonly [RegExp, string])[] = [
 	[/\s[-–]\s|--+|[–―]/g, " — "],
 ];
 
-/** Punctuation of all languages as the signs that the model knows. */
+/** Replaces punctuation of all languages with the model's signs. */
 export const modelPunctuation = (text: string): string =>
 	SAME_SIGN.reduce((written, [from, to]) => written.replace(from, to), text);
 
-/** @param text with the model's punctuation */
+/**
+ * Splits a text into clauses.
+ * @param text with the model's punctuation
+ */
 export function clausesOf(text: string): Clause[] {
 	const clauses: Clause[] = [];
 	let from = 0;
@@ -49,10 +52,10 @@ export function clausesOf(text: string): Clause[] {
 	return clauses;
 }
 
-/** A run of the same sign says nothing more than one: "!!!!" is a "!". */
+/** Shortens a run of the same sign: "!!!!" is a "!". */
 const shortMark = (mark: string): string => mark.replace(/(.)\1+/gu, "$1").slice(0, 3);
 
-/** One after the other, with the spaces that the model saw in training: before an opening sign, after all others. */
+/** Joins clauses with the spaces of the training data: before an opening sign, after all others. */
 export function joinClauses(clauses: readonly { readonly phonemes: string; readonly mark: string }[]): string {
 	let joined = "";
 	for (const { phonemes, mark } of clauses) {

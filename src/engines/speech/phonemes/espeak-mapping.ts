@@ -1,6 +1,6 @@
 /**
- * From eSpeak NG's IPA to the symbols that Kokoro was trained on: one letter for a diphthong and for an affricate,
- * American flaps as T, no length in American vowels. Source: the phoneme list published with the model.
+ * Maps eSpeak NG's IPA to Kokoro's symbols: one letter for a diphthong or an affricate, American flaps as T, no length in
+ * American vowels. Source: the phoneme list published with the model.
  */
 import type { EspeakLanguage } from "./espeak.ts";
 
@@ -18,7 +18,7 @@ const ENGLISH: Replacements = [
 	[/aʊ/g, "W"],
 	[/ɔɪ/g, "Y"],
 	[/əl$/g, "ᵊl"],
-	// A syllabic consonant: the vowel that it stands for, small.
+	// A syllabic consonant becomes a small vowel and the consonant.
 	[/(.)\u0329/gu, "ᵊ$1"],
 	[/ʲ/g, ""],
 	[/ɚ/g, "əɹ"],
@@ -67,7 +67,10 @@ const MAPPINGS: Readonly<Record<EspeakLanguage, Replacements>> = {
 	"pt-br": ROMANCE,
 };
 
-/** @param phoneme one of eSpeak NG's, with its stress mark: only within it do two letters make one sound */
+/**
+ * Maps one phoneme.
+ * @param phoneme one of eSpeak NG's, with its stress mark: only within it do two letters make one sound
+ */
 export function mapPhoneme(phoneme: string, language: EspeakLanguage): string {
 	return MAPPINGS[language].reduce((mapped, [from, to]) => mapped.replace(from, to), phoneme);
 }

@@ -1,6 +1,6 @@
 /**
- * Phonemes of words by eSpeak NG (GPL-3), which runs as WebAssembly in the speech engine's process and nowhere
- * else. Import it from there only.
+ * Phonemes of words by eSpeak NG (GPL-3), which runs as WebAssembly only in the speech engine's process. Import it from there
+ * only.
  */
 import load, { type EspeakWorker } from "@echogarden/espeak-ng-emscripten";
 
@@ -31,8 +31,8 @@ export class Espeak {
 	}
 
 	/**
+	 * Returns each word as a list of phonemes with their stress marks.
 	 * @param text words of one clause; punctuation within it is read as the language does
-	 * @returns words, each a list of phonemes with their stress marks
 	 */
 	words(text: string, language: EspeakLanguage): string[][] {
 		if (this.#language !== language) {
@@ -41,7 +41,7 @@ export class Espeak {
 		}
 		const { code, ipa } = this.#worker.synthesize_ipa(text);
 		if (code !== 0) throw new Error(`eSpeak NG failed with code ${code}`);
-		// "(en)" and the like mark a change of the language that it reads.
+		// eSpeak NG marks a change of language with "(en)" and the like.
 		const words = ipa.replace(/\([a-z-]+\)/g, "").split(/\s+/);
 		return words.map((word) => word.split("_").filter((phoneme) => phoneme !== "")).filter((word) => word.length > 0);
 	}

@@ -22,14 +22,14 @@ const SIGNS: readonly (readonly [RegExp, string])[] = [
 
 const LATIN = /^[\p{Script=Latin}\p{M}'’.-]+$/u;
 
-/** Readings of Japanese words: kanji and all. The dictionary is large and loaded at the first text. */
+/** Reads Japanese words, including kanji. The dictionary is large and loaded at the first text. */
 export class JapaneseReader {
 	#tokenizer: Promise<Tokenizer> | null = null;
 
 	/**
+	 * Returns the sounds, with spaces between words.
 	 * @param words of one clause
-	 * @param readLatin how a foreign word is said
-	 * @returns sounds, a space between words
+	 * @param readLatin reads a foreign word
 	 */
 	async sounds(words: string, readLatin: (word: string) => string): Promise<string> {
 		const text = SIGNS.reduce((said, [from, to]) => said.replace(from, to), words).replace(NUMBER, japaneseNumber);
@@ -40,7 +40,7 @@ export class JapaneseReader {
 			if (LATIN.test(surface) && type === "UNKNOWN") sounds.push(readLatin(surface));
 			else {
 				const sound = kanaSounds(katakana(pronunciation ?? reading ?? surface));
-				// Endings belong to the word before them: ます to 行き.
+				// Endings belong to the previous word: ます to 行き.
 				const joins = pos === "助動詞" && sounds.length > 0;
 				if (joins) sounds.push((sounds.pop() ?? "") + sound);
 				else sounds.push(sound);

@@ -1,6 +1,6 @@
-/** Katakana to the symbols that the Japanese voices were trained on. */
+/** Converts katakana to the symbols of the Japanese voices. */
 
-/** A mora and its sound, one after the other. */
+/** Alternating moras and their sounds. */
 const MORAS = `
 ア a イ i ウ ɯ エ e オ o ァ a ィ i ゥ ɯ ェ e ォ o
 カ ka キ kʲi ク kɯ ケ ke コ ko ガ ɡa ギ ɡʲi グ ɡɯ ゲ ɡe ゴ ɡo
@@ -31,7 +31,7 @@ const SOUNDS: ReadonlyMap<string, string> = new Map(
 	MORAS.flatMap((mora, index) => (index % 2 === 0 ? [[mora, MORAS[index + 1] ?? ""] as const] : [])),
 );
 
-/** ン takes the place of the sound that follows it. */
+/** ン changes with the following sound. */
 const NASALS: readonly (readonly [following: RegExp, sound: string])[] = [
 	[/^[mpb]/, "m"],
 	[/^[kɡ]/, "ŋ"],
@@ -39,7 +39,10 @@ const NASALS: readonly (readonly [following: RegExp, sound: string])[] = [
 	[/^[ntdɾzʣ]/, "n"],
 ];
 
-/** @param kana katakana, also ン, ッ and ー; other characters are passed over */
+/**
+ * Returns the sounds of katakana.
+ * @param kana katakana, also ン, ッ and ー; other characters are skipped
+ */
 export function kanaSounds(kana: string): string {
 	const sounds: string[] = [];
 	for (let at = 0; at < kana.length; ) {
@@ -58,6 +61,6 @@ export function kanaSounds(kana: string): string {
 		.join("");
 }
 
-/** Hiragana as katakana; everything else as it is. */
+/** Converts hiragana to katakana; other characters stay. */
 export const katakana = (text: string): string =>
 	text.replace(/[ぁ-ゖ]/g, (kana) => String.fromCharCode(kana.charCodeAt(0) + 0x60));

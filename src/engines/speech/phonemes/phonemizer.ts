@@ -9,10 +9,10 @@ import { Espeak, type EspeakLanguage } from "./espeak.ts";
 import { mapPhoneme } from "./espeak-mapping.ts";
 import { JapaneseReader } from "./japanese.ts";
 
-/** Half a sentence of Chinese ends with a comma right before the next character. */
+/** A Chinese clause ends with a comma directly before the next character. */
 const CLOSE_MARK = /([,.!?;:])(?=[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}])/gu;
 
-/** Of the languages whose signs are read here. */
+/** The languages whose mathematical signs are read. */
 const MATH_SIGNS: Readonly<Partial<Record<SpeechLanguage, (text: string) => string>>> = {
 	"en-us": mathSignsInWords,
 	"en-gb": mathSignsInWords,
@@ -20,7 +20,7 @@ const MATH_SIGNS: Readonly<Partial<Record<SpeechLanguage, (text: string) => stri
 	zh: mathSignsInChinese,
 };
 
-/** Text as what the model reads, in each of its languages. */
+/** Converts text to the model's symbols, in each of its languages. */
 export class Phonemizer {
 	readonly #espeak: Espeak;
 	readonly #japanese = new JapaneseReader();
@@ -34,8 +34,8 @@ export class Phonemizer {
 	}
 
 	/**
+	 * Returns known symbols in runs of at most `MAX_TOKENS`; none if the text has no sound.
 	 * @param text a sentence or a part of one
-	 * @returns known symbols in runs of at most `MAX_TOKENS`; none where the text has no sound
 	 */
 	async phonemes(text: string, language: SpeechLanguage): Promise<string[]> {
 		const english = language === "en-us" || language === "en-gb";
@@ -58,7 +58,7 @@ export class Phonemizer {
 
 	#spoken(words: string, language: EspeakLanguage): string {
 		const spoken = this.#espeak.words(words, language);
-		// An r that links to the next word stands beside the one that the vowel before it became.
+		// A linking r follows the one that the previous vowel already became.
 		return spoken
 			.map((word) =>
 				word
@@ -70,7 +70,7 @@ export class Phonemizer {
 	}
 }
 
-/** In runs that the model takes: cut after a sign, else between words, else anywhere. */
+/** Splits phonemes into runs for the model: after a sign, else between words, else anywhere. */
 export function runsOf(phonemes: string, maxTokens = MAX_TOKENS): string[] {
 	const runs: string[] = [];
 	let rest = [...phonemes];

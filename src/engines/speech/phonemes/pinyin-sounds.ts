@@ -1,4 +1,4 @@
-/** A syllable of pinyin as the symbols that the Chinese voices were trained on. Source: the IPA of Standard Chinese. */
+/** Converts a pinyin syllable to the symbols of the Chinese voices. Source: the IPA of Standard Chinese. */
 
 const INITIALS: Readonly<Record<string, string>> = {
 	b: "p",
@@ -24,7 +24,7 @@ const INITIALS: Readonly<Record<string, string>> = {
 	s: "s",
 };
 
-/** `0` is where the tone goes. */
+/** `0` marks the place of the tone. */
 const FINALS: Readonly<Record<string, string>> = {
 	a: "a0",
 	ai: "ai0",
@@ -64,7 +64,7 @@ const FINALS: Readonly<Record<string, string>> = {
 	vn: "y0n",
 };
 
-/** Syllables that are no initial and final: interjections, and those of consonants alone. */
+/** Syllables without initial and final: interjections, and syllabic consonants. */
 const WHOLE: Readonly<Record<string, string>> = {
 	o: "ɔ0",
 	io: "jɔ0",
@@ -79,7 +79,7 @@ const WHOLE: Readonly<Record<string, string>> = {
 
 const TONES = ["", "→", "↗", "↓", "↘", ""];
 
-/** How w and y at the beginning are written for: a final without an initial. */
+/** Replaces a leading w or y, which marks a final without an initial. */
 function withoutGlide(syllable: string): string {
 	if (syllable.startsWith("yu")) return `v${syllable.slice(2)}`;
 	if (syllable.startsWith("yi")) return syllable.slice(1);
@@ -91,7 +91,10 @@ function withoutGlide(syllable: string): string {
 	return syllable.startsWith("w") ? `u${syllable.slice(1)}` : syllable;
 }
 
-/** @param numbered `hao3`, `lv4`, `de0`; "" for what is no syllable */
+/**
+ * Returns the sounds of a syllable.
+ * @param numbered `hao3`, `lv4`, `de0`; "" for other texts
+ */
 export function pinyinSounds(numbered: string): string {
 	const [, syllable = "", digit = "0"] = /^([a-zêü]+)([0-5])?$/.exec(numbered.toLowerCase()) ?? [];
 	const tone = TONES[Number(digit)] ?? "";
@@ -101,7 +104,7 @@ export function pinyinSounds(numbered: string): string {
 	const [initial = ""] = /^(?:[zcs]h|[bpmfdtnlgkhjqxrzcs])/.exec(plain) ?? [];
 	let final = initial === "" ? withoutGlide(plain) : plain.slice(initial.length);
 	if (/^[jqx]$/.test(initial)) final = final.replace(/^u/, "v");
-	// After these i is the consonant's own voice going on.
+	// After these initials, i continues the consonant's voice.
 	const sound = final === "i" && /^(?:[zcs]h?|r)$/.test(initial) ? "ɨ0" : FINALS[final];
 	return sound === undefined ? "" : (INITIALS[initial] ?? "") + sound.replace("0", tone);
 }

@@ -1,4 +1,4 @@
-/** Chinese numbers in characters. */
+/** Converts numbers to Chinese characters. */
 
 const DIGITS = ["零", "一", "二", "三", "四", "五", "六", "七", "八", "九"];
 const PLACES = ["", "十", "百", "千"];
@@ -11,13 +11,16 @@ function belowMyriad(value: number): string {
 	for (let place = 3; place >= 0; place -= 1) {
 		const digit = Math.floor(value / 10 ** place) % 10;
 		if (digit > 0) said += (DIGITS[digit] ?? "") + (PLACES[place] ?? "");
-		// Zeros between two digits are said once.
+		// Zeros between two digits are read once.
 		else if (said !== "" && !said.endsWith("零") && value % 10 ** place > 0) said += "零";
 	}
 	return said;
 }
 
-/** @param text `1234`, `1,234.5`; past 16 digits, or with a leading zero, one by one */
+/**
+ * Returns a number in characters.
+ * @param text `1234`, `1,234.5`; read digit by digit past 16 digits or with a leading zero
+ */
 export function chineseNumber(text: string): string {
 	const [whole = "", fraction] = text.replaceAll(",", "").split(".");
 	const tail = fraction === undefined || fraction === "" ? "" : `点${spelled(fraction)}`;
@@ -37,7 +40,7 @@ export function chineseNumber(text: string): string {
 
 const NUMBER = /\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?/g;
 
-/** Numbers, years, percentages and signs of a text in characters. */
+/** Replaces numbers, years, percentages and signs of a text with characters. */
 export const chineseInWords = (text: string): string =>
 	text
 		.replace(/(\d{4})\s?年/g, (_, year: string) => `${spelled(year)}年`)

@@ -1,13 +1,13 @@
-/** What a voice can say of a text: no pictures, no control characters, no markup signs, no broken characters. */
+/** Removes what a voice cannot say: pictures, control characters, markup signs, broken characters. */
 
 const FRACTIONS: Readonly<Record<string, string>> = { "½": "1/2", "¼": "1/4", "¾": "3/4", "⅓": "1/3", "⅔": "2/3", "⅛": "1/8" };
 
-/** Pictures and their parts: flags, skin tones, joiners, variants, keycaps. Digits are not among them. */
+/** Pictures and their parts: flags, skin tones, joiners, variants, keycaps. Digits are not included. */
 const PICTURES = /[\p{Extended_Pictographic}\u{1f1e6}-\u{1f1ff}\u{1f3fb}-\u{1f3ff}\u{e0020}-\u{e007f}]|\ufe0e|\ufe0f|\u20e3/gu;
 
 /**
- * The same text in one way of writing it (NFKC), without what has no sound. Angle brackets, braces and the like
- * become spaces: markup is read by its words.
+ * Normalises the text (NFKC) and removes characters without sound. Angle brackets, braces and the like become spaces, so that
+ * the words of markup are read.
  */
 export function cleanText(text: string): string {
 	return (
@@ -16,12 +16,12 @@ export function cleanText(text: string): string {
 			.replace(/[½¼¾⅓⅔⅛]/g, (sign) => ` ${FRACTIONS[sign]}`)
 			.replace(/™|©|®|℠/g, " ")
 			.replace(/\u2026/g, "...")
-			// Zero-width characters stand within words, control characters between them.
+			// Zero-width characters occur within words, control characters between them.
 			.replace(/[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g, "")
 			.normalize("NFKC")
 			.replace(PICTURES, " ")
 			.replace(/[\p{Cc}\p{Cn}\p{Co}\p{Cs}\ufffd]/gu, " ")
-			// More marks on one letter than any language has.
+			// No language has more than three marks on one letter.
 			.replace(/(\p{M}{3})\p{M}+/gu, "$1")
 			.replace(/[<>{}[\]|\\^*`•·▪◦■□●○◆◇★☆→←↑↓]/g, " ")
 			.replace(/\s+/gu, " ")
@@ -29,5 +29,5 @@ export function cleanText(text: string): string {
 	);
 }
 
-/** Whether there is anything that some language has a sound for. */
+/** Returns true if the text has anything that some language can pronounce. */
 export const hasWords = (text: string): boolean => /[\p{L}\p{N}%&@$€£¥+=]/u.test(cleanText(text));

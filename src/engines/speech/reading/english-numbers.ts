@@ -1,4 +1,4 @@
-/** English numbers in words, as far as the phonemes of digits do not say them already (years, ordinals of dates). */
+/** Converts numbers to English words where the phonemes of digits are not enough (years, ordinals of dates). */
 
 const ONES = [
 	"zero",
@@ -43,7 +43,10 @@ function belowThousand(value: number): string {
 	return parts.join(" ");
 }
 
-/** @param digits of a whole number; past 15 of them, or with a leading zero, they are said one by one */
+/**
+ * Returns a whole number in words.
+ * @param digits read one by one past 15 digits or with a leading zero
+ */
 export function cardinal(digits: string): string {
 	if (digits.length > 15 || (digits.length > 1 && digits.startsWith("0"))) return spelled(digits);
 	const value = Number(digits);
@@ -54,10 +57,10 @@ export function cardinal(digits: string): string {
 	return groups.join(" ");
 }
 
-/** Each digit by its name. */
+/** Reads each digit by its name. */
 export const spelled = (digits: string): string => [...digits].map((digit) => ONES[Number(digit)] ?? digit).join(" ");
 
-/** `3.14`, `1,234.5`, `.5`: commas are thousands. */
+/** Reads `3.14`, `1,234.5`, `.5`; commas separate thousands. */
 export function decimal(text: string): string {
 	const [whole = "", fraction] = text.replaceAll(",", "").split(".");
 	const said = whole === "" ? "" : cardinal(whole);
@@ -71,7 +74,7 @@ export function ordinal(digits: string): string {
 	return stem + (ORDINALS[last] ?? (last.endsWith("y") ? `${last.slice(0, -1)}ieth` : `${last}th`));
 }
 
-/** `1999` in two halves, `1900` by hundreds, `2005` as a number. */
+/** Reads `1999` in two halves, `1900` by hundreds, `2005` as a number. */
 export function year(digits: string): string {
 	const century = digits.slice(0, 2);
 	const rest = Number(digits.slice(2));
@@ -80,5 +83,5 @@ export function year(digits: string): string {
 	return `${cardinal(century)} ${rest < 10 ? `oh ${cardinal(String(rest))}` : cardinal(String(rest))}`;
 }
 
-/** `1990s` and `80s` after the year's words. */
+/** Turns a year's words into a decade: `1990s`, `80s`. */
 export const decade = (words: string): string => (words.endsWith("y") ? `${words.slice(0, -1)}ies` : `${words}s`);

@@ -1,4 +1,4 @@
-/** English as people read it aloud: money, times, dates, addresses, units and signs become words. */
+/** Replaces money, times, dates, addresses, units and signs with the words of spoken English. */
 import { cardinal, decade, decimal, ordinal, spelled, year } from "./english-numbers.ts";
 import { type MathWords, mathSignsIn } from "./math-signs.ts";
 import { romanNumeralsInWords } from "./roman-numerals.ts";
@@ -39,7 +39,7 @@ const ADDRESS = new RegExp(
 );
 const addresses: Rule = (text) => text.replace(ADDRESS, (address) => ` ${spellAddress(address)} `);
 
-/** With their dot; a word that is written without one stays as it is. */
+/** With their dot; a word without one stays as it is. */
 const ABBREVIATIONS: Readonly<Record<string, string>> = {
 	mr: "Mister",
 	mrs: "Missus",
@@ -91,7 +91,7 @@ const ABBREVIATIONS: Readonly<Record<string, string>> = {
 	fri: "Friday",
 };
 const ABBREVIATION = new RegExp(String.raw`\b(${Object.keys(ABBREVIATIONS).join("|")})\.(\s*$)?`, "gi");
-/** Words of their own where a small letter begins them, or where the sentence ends with them. */
+/** These are words of their own in lower case or at the end of a sentence. */
 const ALSO_WORDS = /^(?:mar|jun|gen|col|rep|rev|est|fig|mon|wed|fri|sun|sat|gov|sen|ave)$/;
 
 const abbreviations: Rule = (text) =>
@@ -104,7 +104,7 @@ const abbreviations: Rule = (text) =>
 		.replace(/\bSt\./g, "Street")
 		.replace(ABBREVIATION, (whole, word: string, atEnd: string | undefined) => {
 			if (ALSO_WORDS.test(word) || (atEnd !== undefined && ALSO_WORDS.test(word.toLowerCase()))) return whole;
-			// A dot that ends the sentence too is still needed.
+			// A dot that also ends the sentence stays.
 			return (ABBREVIATIONS[word.toLowerCase()] ?? word) + (atEnd === undefined ? "" : ".");
 		});
 
@@ -299,13 +299,16 @@ const romanNumerals: Rule = (text) => romanNumeralsInWords(text);
 
 const RULES: readonly Rule[] = [addresses, abbreviations, romanNumerals, dates, clock, money, measures, numbers, signs];
 
-/** @param text cleaned, a sentence or a part of one */
+/**
+ * Replaces numbers and signs with words.
+ * @param text cleaned, a sentence or a part of one
+ */
 export function englishInWords(text: string, british: boolean): string {
 	const said = RULES.reduce((words, rule) => rule(words, british), text)
 		.replace(/\s+/g, " ")
 		.replace(/\s(?=[,.;:!?)])/g, "")
 		.trim();
-	// The dot of "a.m." may have been the sentence's too.
+	// The dot of "a.m." may also end the sentence.
 	return /\.$/.test(text) && /\w$/.test(said) ? `${said}.` : said;
 }
 
@@ -338,7 +341,7 @@ const AREA = new RegExp(
 /** A unit behind a power of ten: 10⁸ km. */
 const UNIT_OF_POWER = new RegExp(String.raw`(?<=\d(?:[⁻⁺]?[${"⁰¹²³⁴⁵⁶⁷⁸⁹"}]+|\^[-−+]?\d+)\s?)(${UNIT})(?![\w/²³^'’])`, "g");
 
-/** Signs that cleaning takes away, or makes digits of, in words: for the text as it came. */
+/** Replaces signs that cleaning would remove or turn into digits; applies to the original text. */
 export function mathSignsInWords(text: string): string {
 	const measured = text
 		.replace(AREA, (_, amount: string, unit: string, square?: string) => {

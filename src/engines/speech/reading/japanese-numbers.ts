@@ -1,4 +1,4 @@
-/** Japanese numbers in katakana, with the changes of sound where digits meet hundreds and thousands. */
+/** Converts numbers to katakana, with the sound changes of hundreds and thousands. */
 
 const ONES = ["", "イチ", "ニ", "サン", "ヨン", "ゴ", "ロク", "ナナ", "ハチ", "キュー"];
 const HUNDREDS: Readonly<Record<number, string>> = { 1: "ヒャク", 3: "サンビャク", 6: "ロッピャク", 8: "ハッピャク" };
@@ -25,7 +25,10 @@ function belowMyriad(value: number): string {
 
 const spelled = (digits: string): string => [...digits].map((digit) => DIGITS[Number(digit)] ?? "").join("");
 
-/** @param text `1234`, `1,234.5`; past 16 digits, or with a leading zero, one by one */
+/**
+ * Returns a number in katakana.
+ * @param text `1234`, `1,234.5`; read digit by digit past 16 digits or with a leading zero
+ */
 export function japaneseNumber(text: string): string {
 	const [whole = "", fraction] = text.replaceAll(",", "").split(".");
 	const tail = fraction === undefined || fraction === "" ? "" : `テン${spelled(fraction)}`;
@@ -34,7 +37,7 @@ export function japaneseNumber(text: string): string {
 	const groups: string[] = [];
 	for (let end = whole.length, scale = 0; end > 0; end -= 4, scale += 1) {
 		const value = Number(whole.slice(Math.max(0, end - 4), end));
-		// One thousand of a myriad is counted: イッセンマン.
+		// One thousand before a myriad has its own digit: イッセンマン.
 		const said = scale > 0 ? belowMyriad(value).replace(/^セン/, "イッセン") : belowMyriad(value);
 		if (value > 0) groups.unshift(said + (MYRIADS[scale] ?? ""));
 	}

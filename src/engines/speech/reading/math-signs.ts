@@ -1,10 +1,12 @@
-/** Signs of powers and comparisons, as words of a language: for the text as it came, before markup is taken away. */
+/**
+ * Replaces signs of powers and comparisons with words of a language; applies to the original text, before markup is removed.
+ */
 
 export interface MathWords {
-	/** `raised` has a sign where it is negative; digits, a letter, or what opens with a parenthesis. */
+	/** `raised` is negative with a sign; otherwise digits, a letter, or a parenthesis with its content. */
 	power(raised: string): string;
 	readonly comparisons: Readonly<Record<Comparison, string>>;
-	/** Before the second comparison of a chain: `1 < x < 5`. */
+	/** The word before the second comparison of a chain: `1 < x < 5`. */
 	readonly chain: string;
 	readonly times: string;
 }
@@ -18,7 +20,7 @@ const TIMES = /(?<=\d)\s?\*\s?(?=\d)/g;
 
 const ATTRIBUTE = String.raw`\s+[\w:-]+(?:\s*=\s*(?:"[^"<>]*"|'[^'<>]*'|[^\s"'<>=]+))`;
 const TAG = String.raw`<\/?[a-z][\w:-]*(?:${ATTRIBUTE})*\s*\/?>|<![^<>]*>`;
-/** What stands between angle brackets right behind a word, with no word right behind it: the parameters of a type. */
+/** Angle brackets directly behind a word, without a word directly after them: the parameters of a type. */
 const PARAMETERS = String.raw`(?<=[\p{L}\p{N}_])<[\p{L}_][^<>\n]*[\p{L}\p{N}_\])]>(?![\p{L}\p{N}(])`;
 const ARROW = String.raw`<{2,}|>{2,}|<?[-=]{1,2}>|<-{1,2}(?!\d)|<={2,}|\/>`;
 const SIGN = new RegExp(`(?:${TAG}|${PARAMETERS}|${ARROW})|(!==?|===?|<=|>=|[≤≥≠≈<>])`, "giu");
@@ -26,7 +28,7 @@ const SAME: Readonly<Record<string, Comparison>> = { "≤": "<=", "≥": ">=", "
 const OPERAND = /^\s*[^\s,;:.!?]{1,12}\s*$/u;
 const MAX_CONTEXT = 16;
 
-/** Powers and comparisons of a text in words; tags, arrows and the parameters of types stay as they are. */
+/** Replaces powers and comparisons; tags, arrows and type parameters stay. */
 export function mathSignsIn(text: string, words: MathWords): string {
 	return comparisonsIn(powersIn(text, words), words);
 }
@@ -57,14 +59,14 @@ function comparisonsIn(text: string, { comparisons, chain }: MathWords): string 
 	return said + text.slice(from);
 }
 
-/** Whether a sign stands between two things to compare: spaces on both sides or on none, or a figure at the bare one. */
+/** Returns true if a sign compares two things: spaces on both sides or on none, or a figure on the side without one. */
 function compares(text: string, index: number, end: number, sign: string): boolean {
 	const before = /(\S?)([^\S\n]*)$/u.exec(text.slice(Math.max(0, index - MAX_CONTEXT), index));
 	const after = /^([^\S\n]*)(\S?)(\S?)/u.exec(text.slice(end, end + MAX_CONTEXT));
 	const [left = "", right = "", next = ""] = [before?.[1], after?.[2], after?.[3]];
 	if (!/[\p{L}\p{N})\]%°'"_]/u.test(left) || !/[\p{L}\p{N}([.$€£¥"'_√−-]/u.test(right)) return false;
 	if (/[.−-]/.test(right) && !/[\p{L}\p{N}.]/u.test(next)) return false;
-	// Signs of two characters, and those of mathematics alone, are nothing else.
+	// Signs of two characters, and purely mathematical ones, have no other meaning.
 	if (!/^[<>]$/.test(sign)) return true;
 	const [spaceBefore, spaceAfter] = [before?.[2] !== "", after?.[1] !== ""];
 	if (spaceBefore === spaceAfter) return true;

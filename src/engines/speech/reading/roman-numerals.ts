@@ -6,10 +6,10 @@ const ROMAN = "X{0,3}(?:IX|IV|V?I{0,3})";
 const LONG_ROMAN = "(?![LC]\\b)C{0,3}(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})";
 const VALUES: Readonly<Record<string, number>> = { I: 1, V: 5, X: 10, L: 50, C: 100 };
 
-/** What is counted: "Chapter IV" is read as chapter four. */
+/** Nouns with a cardinal: "Chapter IV" is read as chapter four. */
 const COUNTED =
 	"Act|Appendix|Apollo|Article|Book|Canto|Chapter|Episode|Figure|Mark|Part|Phase|Psalm|Scene|Section|Sonnet|Super Bowl|Table|Title|Volume|World War|WrestleMania";
-/** Sizes and kinds have letters too: XL, L, C. */
+/** These nouns also have letters, like XL, L and C. */
 const GRADED = "Class|Grade|Level|Schedule|Stage|Type|Unit";
 /** Names of rulers and popes: "Henry VIII" is read as Henry the eighth. */
 const REGNAL =
@@ -20,14 +20,14 @@ const AFTER_COUNTED = new RegExp(
 	String.raw`\b(?:(${COUNTED})s? (?=[IVXLC])(${LONG_ROMAN})|(${GRADED})s? (?=[IVX])(${ROMAN}))(?![\w'’]|\.\w)`,
 	"g",
 );
-/** A lone I may be the speaker: it is a number behind a title, or where the words end with it. */
+/** A lone I may be the pronoun: it is a number behind a title, or at the end of the words. */
 const AFTER_NAME = new RegExp(
 	String.raw`\b((?:${TITLE}) [A-Z][a-z]+|${REGNAL}) (?:(?!I\b)(?=[IVX])(${ROMAN})|(I)(?=$|[,.;:!?)]| of ))(?!\w|['’]m|['’]ve|['’]d|['’]ll)`,
 	"g",
 );
 const AFTER_TITLE = new RegExp(String.raw`\b((?:${TITLE}) [A-Z][a-z]+) I\b(?!['’])`, "g");
 
-/** Roman numerals behind names and what is counted, in words. */
+/** Replaces Roman numerals behind names and nouns with words. */
 export function romanNumeralsInWords(text: string): string {
 	return text
 		.replace(AFTER_COUNTED, (_, counted?: string, long?: string, graded?: string, short?: string) => {
