@@ -156,8 +156,8 @@ export class Settlement {
 			const { row, use } = await this.checkChain(currentRow, chain);
 			currentRow = row;
 			if (!isOpen(row) || use?.kind === "elsewhere" || use?.kind === "unseen") return row;
-			if (clock.monotonicMs() + chain.lookEveryMs >= deadline) return row;
-			await sleep(timers, chain.lookEveryMs);
+			if (clock.monotonicMs() + chain.pollEveryMs >= deadline) return row;
+			await sleep(timers, chain.pollEveryMs);
 		}
 	}
 

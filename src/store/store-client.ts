@@ -84,7 +84,7 @@ export class StoreClient implements StorePort {
 				this.#take(message.id)?.reject(errorOf(message.error));
 				return;
 			case "changes":
-				this.#tell(message.changes);
+				this.#notifyListeners(message.changes);
 				return;
 			case "beat":
 				this.#node = { id: this.#node.id, epoch: message.epoch };
@@ -168,14 +168,14 @@ export class StoreClient implements StorePort {
 		}
 	}
 
-	#tell(changes: readonly StoreChange[]): void {
+	#notifyListeners(changes: readonly StoreChange[]): void {
 		for (const change of changes) for (const listener of [...this.#listeners]) listener(change);
 	}
 
 	/** Ends the term: nothing of the old leases is spent from now on, and earlier posts are applied late. */
 	#endTerm(): void {
 		this.#deps.term?.end();
-		this.#tell([{ kind: "leases-ended" }]);
+		this.#notifyListeners([{ kind: "leases-ended" }]);
 		this.#deps.journal.flush();
 		this.#deps.send({ type: "renew", seq: this.#deps.journal.flushedSeq });
 	}

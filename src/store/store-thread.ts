@@ -26,12 +26,12 @@ import { openDatabase } from "./sqlite/open-database.ts";
 import { StoreClock } from "./store-clock.ts";
 import {
 	type AdminRequest,
-	type AtWork,
 	type FromThread,
 	type OpenedReport,
 	type StoreCall,
 	sentError,
 	type ThreadOptions,
+	type WorkMessage,
 } from "./thread-protocol.ts";
 import { inTransaction } from "./transaction.ts";
 
@@ -65,7 +65,7 @@ export class StoreThread {
 	readonly #feed: ChangeFeed;
 	readonly #checkpoints: Checkpoints;
 	readonly #pollTimer: Timer;
-	#queue: AtWork[] = [];
+	#queue: WorkMessage[] = [];
 	#working = false;
 	#closed = false;
 	/** Groups that are read from the journal but not yet applied; a failed attempt keeps them. */
@@ -73,7 +73,7 @@ export class StoreThread {
 	#appliedSeq: number;
 	#position: JournalPosition | null = null;
 	#failing: string | null = null;
-	#desk: AdminExecutor | null = null;
+	#adminExecutor: AdminExecutor | null = null;
 	#administering = false;
 
 	/**
@@ -110,7 +110,7 @@ export class StoreThread {
 		this.#send({ type: "opened", report: this.#openedReport(replayedGroups) });
 	}
 
-	receive(message: AtWork): void {
+	receive(message: WorkMessage): void {
 		this.#queue.push(message);
 		if (!this.#working) void this.#work();
 	}
@@ -127,16 +127,16 @@ export class StoreThread {
 		const leases = new LeaseRepository(this.#db, dead, this.#clock);
 		const before = this.#reader.nextSeq;
 		let batch = new Batch();
-		const book = () => {
+		const applyBatch = () => {
 			for (const spent of budgetsSpentBy(batch.groups)) leases.acquire(spent);
 			applier.apply(batch.groups);
 			batch = new Batch();
 		};
 		for (const group of this.#reader.readRest()) {
 			batch.add(group);
-			if (batch.full) book();
+			if (batch.full) applyBatch();
 		}
-		book();
+		applyBatch();
 		return this.#reader.nextSeq - before;
 	}
 
@@ -182,8 +182,8 @@ export class StoreThread {
 	}
 
 	#refuse(id: number, call: StoreCall, error: unknown): void {
-		const refused = isStoreTrouble(error) ? new StoreTroubleError(sentError(error).message) : error;
-		this.#send({ type: "refusal", id, error: sentError(refused) });
+		const callError = isStoreTrouble(error) ? new StoreTroubleError(sentError(error).message) : error;
+		this.#send({ type: "refusal", id, error: sentError(callError) });
 		// Where the rest of the journal fails, the leases stay: the next start applies it and frees them.
 		if (call.name === "close") this.#shut();
 	}
@@ -218,14 +218,14 @@ export class StoreThread {
 
 	/** Runs an operation. Listeners learn of its changes before the caller has the answer. */
 	async #administer({ operation, input }: AdminRequest): Promise<unknown> {
-		if (this.#desk === null) {
+		if (this.#adminExecutor === null) {
 			// This module is loaded at its first use: most nodes administer nothing for a long time.
 			const { AdminExecutor } = await import("./admin-executor.ts");
-			this.#desk = await AdminExecutor.open(this.#options.dataDir);
+			this.#adminExecutor = await AdminExecutor.open(this.#options.dataDir);
 		}
 		this.#administering = true;
 		try {
-			return await this.#desk.run(operation, input);
+			return await this.#adminExecutor.run(operation, input);
 		} finally {
 			this.#administering = false;
 			this.#checkpoints.noteWrite();
@@ -302,7 +302,7 @@ export class StoreThread {
 	}
 
 	async #close(): Promise<null> {
-		await this.#desk?.close();
+		await this.#adminExecutor?.close();
 		this.#leases.returnAll();
 		this.#checkpoints.truncate();
 		this.#shut();

@@ -77,7 +77,7 @@ export type ToThread =
 	| { readonly type: "renew"; readonly seq: number };
 
 /** Messages to an open thread. */
-export type AtWork = Exclude<ToThread, { type: "open" | "clock" }>;
+export type WorkMessage = Exclude<ToThread, { type: "open" | "clock" }>;
 
 export interface OpenedReport {
 	readonly start: JournalStart;

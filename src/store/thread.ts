@@ -5,11 +5,11 @@ import { TermClock } from "./postgres/term-times.ts";
 import { asStoreFault } from "./sqlite/damage.ts";
 import { refuseLostStore } from "./store-lost.ts";
 import { StoreThread } from "./store-thread.ts";
-import { type AtWork, type FromThread, sentError, type ThreadOptions, type ToThread } from "./thread-protocol.ts";
+import { type FromThread, sentError, type ThreadOptions, type ToThread, type WorkMessage } from "./thread-protocol.ts";
 
 declare const self: Worker;
 
-let thread: { receive(message: AtWork): void } | null = null;
+let thread: { receive(message: WorkMessage): void } | null = null;
 const clock = new TermClock(systemClock);
 
 const send = (message: FromThread): void => self.postMessage(message);
@@ -25,7 +25,7 @@ self.onmessage = async (event: MessageEvent<ToThread>) => {
 	}
 };
 
-async function open(options: ThreadOptions): Promise<{ receive(message: AtWork): void }> {
+async function open(options: ThreadOptions): Promise<{ receive(message: WorkMessage): void }> {
 	const { postgres } = options;
 	if (postgres === null) return openSqlite(options);
 	const { openPostgresThread } = await import("./postgres/open-thread.ts");

@@ -10,7 +10,7 @@ import { StoreConnection } from "../../src/store/postgres/store-connection.ts";
 import { GuardedJournal, TermGuard } from "../../src/store/postgres/term-guard.ts";
 import { TermClock, termTimes } from "../../src/store/postgres/term-times.ts";
 import { StoreClient } from "../../src/store/store-client.ts";
-import type { AtWork, FromThread, OpenedReport } from "../../src/store/thread-protocol.ts";
+import type { FromThread, OpenedReport, WorkMessage } from "../../src/store/thread-protocol.ts";
 import { sleep } from "../../src/telemetry/clock.ts";
 import { NodeNetwork, SimulatedConnection, type SimulatedDatabase, SimulatedEar, simulatedBooks } from "./database.ts";
 import { SimulatedDisk, SimulatedJournal } from "./journal.ts";
@@ -270,7 +270,7 @@ export class SimulatedNode {
 			node: { id: report.start.nodeId, epoch: report.start.epoch },
 			journal,
 			timers: time,
-			send: (message) => void time.after(HOP_MS, () => opened.receive(message as AtWork)),
+			send: (message) => void time.after(HOP_MS, () => opened.receive(message as WorkMessage)),
 			applyEveryMs: APPLY_EVERY_MS,
 			applyAtOnce: true,
 			term,

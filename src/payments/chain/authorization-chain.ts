@@ -17,7 +17,7 @@ const MAX_SECONDS = BigInt(Number.MAX_SAFE_INTEGER);
 export class AuthorizationChain implements PaymentChain {
 	readonly network: EvmNetwork;
 	readonly confirmations: number;
-	readonly lookEveryMs = 250;
+	readonly pollEveryMs = 250;
 	readonly token: TokenChain;
 
 	constructor(token: TokenChain, confirmations: number) {

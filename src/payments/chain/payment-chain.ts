@@ -32,7 +32,7 @@ export interface PaymentChain {
 	/** Blocks that must follow a transfer's block before it is credited. */
 	readonly confirmations: number;
 	/** Interval of the calls while a payment waits for its block. */
-	readonly lookEveryMs: number;
+	readonly pollEveryMs: number;
 	/** Checks that the node serves this network with this token. Runs once, and again after a failure. */
 	check(): Promise<void>;
 	/**

@@ -64,7 +64,7 @@ const MAX_UNITS = BigInt(Number.MAX_SAFE_INTEGER);
 export class SolanaChain implements PaymentChain {
 	readonly network: SolanaNetwork;
 	readonly confirmations = 0;
-	readonly lookEveryMs = LOOK_EVERY_MS;
+	readonly pollEveryMs = LOOK_EVERY_MS;
 	readonly payTo: string;
 	readonly #rpc: JsonRpc;
 	readonly #commitment: Commitment;

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { requestId, samplePost, sampleTouch } from "../../journal/testing/sample-records.ts";
 import { nano } from "../../ledger/nano.ts";
 import { group } from "../testing/posting-contract.ts";
-import type { AtWork } from "../thread-protocol.ts";
+import type { WorkMessage } from "../thread-protocol.ts";
 import { callsWith, type LeaseCall, seqForAll } from "./lease-calls.ts";
 
 const acquire = (accountId: string, seq: number): LeaseCall => ({
@@ -22,13 +22,13 @@ let posts = 0;
 const post = (accountId: string) => samplePost(requestId(++posts), accountId);
 
 test("calls about leases of other accounts go together, past what only applies the journal", () => {
-	const waiting: AtWork[] = [acquire("b", 3), { type: "apply", seq: 4 }, giveBack("c", 5)];
+	const waiting: WorkMessage[] = [acquire("b", 3), { type: "apply", seq: 4 }, giveBack("c", 5)];
 	expect(accountsOf(callsWith(acquire("a", 1), waiting))).toEqual(["a", "b", "c"]);
 });
 
 test("a second call about an account, and any other call, waits with all behind it", () => {
 	expect(accountsOf(callsWith(acquire("a", 1), [acquire("b", 1), giveBack("a", 1), acquire("c", 1)]))).toEqual(["a", "b"]);
-	const load: AtWork = { type: "call", id: 2, seq: 1, call: { name: "loadKey", arguments: { hash: "h", day: 1 } } };
+	const load: WorkMessage = { type: "call", id: 2, seq: 1, call: { name: "loadKey", arguments: { hash: "h", day: 1 } } };
 	expect(accountsOf(callsWith(acquire("a", 1), [load, acquire("b", 1)]))).toEqual(["a"]);
 	expect(accountsOf(callsWith(acquire("a", 1), [{ type: "renew", seq: 1 }, acquire("b", 1)]))).toEqual(["a"]);
 });

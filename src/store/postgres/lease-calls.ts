@@ -1,7 +1,7 @@
 /** Decides which waiting calls share one round trip to the store: lease calls, each on another account. */
 import type { ReadGroup } from "../../journal/index.ts";
 import type { JournalRecord } from "../../journal/records.ts";
-import type { AtWork, StoreCall } from "../thread-protocol.ts";
+import type { StoreCall, WorkMessage } from "../thread-protocol.ts";
 import type { LeaseRequest } from "./shared-store.ts";
 
 /** A lease call of the event loop; its answer includes the account's posts up to exactly `seq`. */
@@ -12,7 +12,7 @@ export interface LeaseCall {
 	readonly call: LeaseRequest;
 }
 
-type Waiting = AtWork | { readonly type: "catch-up" };
+type Waiting = WorkMessage | { readonly type: "catch-up" };
 
 /** Few enough that others wait only briefly for the transaction's locks. */
 const MOST_CALLS = 256;

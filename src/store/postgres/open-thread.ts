@@ -37,13 +37,13 @@ export async function openPostgresThread(
 	clock: TermClock,
 	send: (message: FromThread) => void,
 ): Promise<PostgresThread<SQL>> {
-	const told = (message: FromThread) => {
+	const sendToLoop = (message: FromThread) => {
 		send(message);
 		if (message.type === "beat") send({ type: "clock" });
 	};
 	send({ type: "clock" });
 	await clock.aligned;
-	return reached(options.postgres.startPatienceMs, () => open(options, clock, told));
+	return reached(options.postgres.startPatienceMs, () => open(options, clock, sendToLoop));
 }
 
 async function open(options: Options, clock: TermClock, send: (message: FromThread) => void): Promise<PostgresThread<SQL>> {

@@ -7,7 +7,7 @@ import { JournalCorruptError, type JournalPosition, type ReadGroup } from "../..
 import { sleep, type Timers } from "../../telemetry/clock.ts";
 import { SequenceError } from "../apply.ts";
 import type { AcquireResult, MinuteExchange } from "../port.ts";
-import { type AdminRequest, type AtWork, type FromThread, type StoreCall, sentError } from "../thread-protocol.ts";
+import { type AdminRequest, type FromThread, type StoreCall, sentError, type WorkMessage } from "../thread-protocol.ts";
 import type { StoredEpoch } from "./epochs.ts";
 import { FencedError, isStoreTrouble, StoreSilentError } from "./faults.ts";
 import { batchesOf, JournalBatches, type JournalTail } from "./journal-batches.ts";
@@ -59,7 +59,7 @@ export interface PostgresThreadDeps<On> {
 }
 
 /** Messages that are handled one after the other. */
-type InTurn = Exclude<AtWork, { type: "minutes" }> | { readonly type: "catch-up" };
+type InTurn = Exclude<WorkMessage, { type: "minutes" }> | { readonly type: "catch-up" };
 type CallInTurn = Extract<InTurn, { type: "call" }>;
 
 export class PostgresThread<On> {
@@ -132,7 +132,7 @@ export class PostgresThread<On> {
 		return thread;
 	}
 
-	receive(message: AtWork): void {
+	receive(message: WorkMessage): void {
 		if (message.type === "minutes") {
 			void this.#exchangeMinutes(message.id, message.exchange);
 			return;

@@ -52,7 +52,7 @@ interface Lane {
 type OrderedBy = "entries" | "booked_at";
 
 /** A lane from its first position that passes a test. */
-interface Found {
+interface LanePosition {
 	readonly source: MoneySource;
 	readonly place: Place;
 }
@@ -99,17 +99,17 @@ export class Statement {
 	/** Returns the first `limit` entries of a range, ascending. Archived ones are left out. */
 	async read({ after, last }: EntryRange, limit: number): Promise<StatementEntry[]> {
 		const range = { after: Math.max(after, this.#archived.listed), last };
-		const wanted = Math.min(limit, range.last - range.after);
-		if (wanted <= 0) return [];
+		const entryCount = Math.min(limit, range.last - range.after);
+		if (entryCount <= 0) return [];
 		const found = await this.#findNumber(range.after + 1);
 		const start = earliest(found);
 		if (start === null) return [];
 		// A range may begin in the middle of a post: the part before it is read and dropped.
 		const skipped = range.after - (start.number - (await this.#entriesOf(start)));
 		const rows: EntryRow[] = [];
-		for (const { source, place } of found) rows.push(...(await this.#rowsFrom(source, place, skipped + wanted)));
+		for (const { source, place } of found) rows.push(...(await this.#rowsFrom(source, place, skipped + entryCount)));
 		rows.sort((a, b) => Number(a.post_id) - Number(b.post_id) || Number(a.movement_id) - Number(b.movement_id));
-		return rows.slice(skipped, skipped + wanted).map(entryOf);
+		return rows.slice(skipped, skipped + entryCount).map(entryOf);
 	}
 
 	/** Numbers up to this one are archived. */
@@ -139,9 +139,9 @@ export class Statement {
 		return next === null ? this.#lastNumber() : next.number - (await this.#entriesOf(next));
 	}
 
-	async #findNumber(number: number): Promise<Found[]> {
-		const [only, ...others] = this.#lanes;
-		if (only === undefined || others.length > 0) return this.#find("entries", number);
+	async #findNumber(number: number): Promise<LanePosition[]> {
+		const [only, ...otherLanes] = this.#lanes;
+		if (only === undefined || otherLanes.length > 0) return this.#find("entries", number);
 		// Archived entries of other units have numbers too.
 		if (this.#archived.listed !== this.#archived[only.source]) return this.#find("entries", number);
 		const place = await this.#placeFrom(only.source, number);
@@ -152,8 +152,8 @@ export class Statement {
 	 * Returns each lane's first position with at least this value, which grows from post to post; lanes without one are
 	 * left out.
 	 */
-	async #find(by: OrderedBy, least: number): Promise<Found[]> {
-		const found: Found[] = [];
+	async #find(by: OrderedBy, least: number): Promise<LanePosition[]> {
+		const found: LanePosition[] = [];
 		for (const lane of this.#lanes) {
 			const place = await this.#findIn(lane, by, least);
 			if (place !== null) found.push({ source: lane.source, place });
@@ -288,7 +288,7 @@ function entryOf(row: EntryRow): StatementEntry {
 }
 
 /** Returns the position that was applied first. Posts are numbered in the order of application. */
-function earliest(found: readonly Found[]): Place | null {
+function earliest(found: readonly LanePosition[]): Place | null {
 	let best: Place | null = null;
 	for (const { place } of found) if (best === null || place.number < best.number) best = place;
 	return best;

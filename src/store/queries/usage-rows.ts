@@ -45,17 +45,17 @@ export async function usageRows(admin: AdminStore, query: UsageRowsQuery): Promi
 		.where("usage_daily.day", "<=", BigInt(lastDay));
 	if (accountId !== undefined) rows = rows.where("usage_daily.account_id", "=", accountId);
 	if (keyId !== undefined) rows = rows.where("usage_daily.key_id", "=", keyId);
-	const found = await grouped(rows, by)
+	const found = await groupRows(rows, by)
 		.select([sumOf("usd"), sumOf("bundled"), sumOf("diem"), sumOf("overrun"), sql<Sum>`sum(usage_daily.units)`.as("units")])
 		.orderBy(sql`sum(usage_daily.amount)`, "desc")
 		.limit(limit)
 		.execute();
-	const named = await namesOf(admin, found, by);
+	const rowNames = await namesOf(admin, found, by);
 	return found.map((row) => ({
 		sku: row.sku,
 		day: row.day === null ? null : Number(row.day),
-		key: row.key_id === null ? null : { id: row.key_id === "" ? null : row.key_id, ...named.key(row.key_id) },
-		account: row.account_id === null ? null : { id: row.account_id, name: named.account(row.account_id) },
+		key: row.key_id === null ? null : { id: row.key_id === "" ? null : row.key_id, ...rowNames.key(row.key_id) },
+		account: row.account_id === null ? null : { id: row.account_id, name: rowNames.account(row.account_id) },
 		usd: Number(row.usd ?? 0),
 		bundled: Number(row.bundled ?? 0),
 		diem: Number(row.diem ?? 0),
@@ -71,11 +71,11 @@ const COLUMNS = {
 	account: "usage_daily.account_id",
 } as const;
 
-function grouped(rows: SelectQueryBuilder<Tables, "usage_daily", object>, by: readonly UsagePart[]) {
+function groupRows(rows: SelectQueryBuilder<Tables, "usage_daily", object>, by: readonly UsagePart[]) {
 	const column = <T>(part: UsagePart, name: string) =>
 		(by.includes(part) ? sql<T | null>`${sql.ref(COLUMNS[part])}` : sql<T | null>`NULL`).as(name);
-	const apart = by.length === 0 ? rows : rows.groupBy(by.map((part) => COLUMNS[part]));
-	return apart
+	const groupedRows = by.length === 0 ? rows : rows.groupBy(by.map((part) => COLUMNS[part]));
+	return groupedRows
 		.select([column<bigint>("day", "day"), column<string>("sku", "sku")])
 		.select([column<string>("key", "key_id"), column<string>("account", "account_id")])
 		.$castTo<{ sku: string | null; day: bigint | null; key_id: string | null; account_id: string | null }>();

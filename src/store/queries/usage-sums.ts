@@ -62,12 +62,12 @@ export function usageSums(admin: AdminStore, query: UsageSumsQuery): Promise<Usa
 				.select(["id", "description", "last6"])
 				.where("account_id", "=", query.accountId)
 				.execute();
-			const nameOf = new Map(names.map((name) => [name.id, name]));
+			const nameById = new Map(names.map((name) => [name.id, name]));
 			const byKey = keys
 				.map((row) => ({
 					id: row.key_id === "" ? null : row.key_id,
-					description: nameOf.get(row.key_id)?.description ?? "",
-					last6: nameOf.get(row.key_id)?.last6 ?? "",
+					description: nameById.get(row.key_id)?.description ?? "",
+					last6: nameById.get(row.key_id)?.last6 ?? "",
 					...sumOf(row),
 				}))
 				.sort((a, b) => b.usd + b.diem - (a.usd + a.diem));

@@ -58,21 +58,21 @@ const POSTS_A_STEP = 500;
  */
 export async function archiveStep(admin: AdminStore, order: ArchiveOrder): Promise<ArchiveProgress> {
 	const owner = ownerOf(order.folder);
-	const open = await admin.db.selectFrom("archives").selectAll().where("state", "<>", "done").executeTakeFirst();
-	if (open === undefined) return begin(admin, order, owner);
-	if (open.owner !== owner) {
-		if (!isAbandoned(open.owner, Number(open.moved_at), admin.wallMs()) || !canGoOn(open, order))
-			return { state: "elsewhere", month: open.month, owner: open.owner };
-		await moveOn(admin, open, { owner });
+	const openArchive = await admin.db.selectFrom("archives").selectAll().where("state", "<>", "done").executeTakeFirst();
+	if (openArchive === undefined) return begin(admin, order, owner);
+	if (openArchive.owner !== owner) {
+		if (!isAbandoned(openArchive.owner, Number(openArchive.moved_at), admin.wallMs()) || !canContinue(openArchive, order))
+			return { state: "elsewhere", month: openArchive.month, owner: openArchive.owner };
+		await recordProgress(admin, openArchive, { owner });
 	}
-	return open.state === "writing" ? write(admin, order, open) : remove(admin, order, open);
+	return openArchive.state === "writing" ? write(admin, order, openArchive) : remove(admin, order, openArchive);
 }
 
 /**
  * Returns true where this process can continue: a file can be rewritten, but removal can continue only where the file
  * is.
  */
-function canGoOn({ state, month, bytes }: Archive, { folder }: ArchiveOrder): boolean {
+function canContinue({ state, month, bytes }: Archive, { folder }: ArchiveOrder): boolean {
 	return state === "writing" || fileBytes(archivePath(folder, month)) === Number(bytes);
 }
 
@@ -123,7 +123,7 @@ async function write(admin: AdminStore, order: ArchiveOrder, archive: Archive): 
 	const unfinished = unfinishedPath(order.folder, month);
 	const path = existsSync(unfinished) ? unfinished : archivePath(order.folder, month);
 	if (bytes > 0 && fileBytes(path) < bytes) {
-		await moveOn(admin, archive, { ...ANEW, last_post_id: archive.after_post_id });
+		await recordProgress(admin, archive, { ...INITIAL_COUNTS, last_post_id: archive.after_post_id });
 		return { state: "writing", month, posts: 0 };
 	}
 	const rows = await readArchivedRows(
@@ -133,20 +133,20 @@ async function write(admin: AdminStore, order: ArchiveOrder, archive: Archive): 
 		order.postsAStep ?? POSTS_A_STEP,
 	);
 	const end = rows.findIndex((row) => row.bookedAtMs >= monthStartMs(addMonths(month, 1)));
-	const wanted = end === -1 ? rows : rows.slice(0, end);
-	const last = wanted.at(-1);
+	const monthRows = end === -1 ? rows : rows.slice(0, end);
+	const last = monthRows.at(-1);
 	if (last === undefined) return finish(admin, order, archive, path);
 	mkdirSync(order.folder, { recursive: true, mode: 0o700 });
-	const part = encodePart(wanted.map((row) => row.line));
+	const part = encodePart(monthRows.map((row) => row.line));
 	writePart(unfinished, part, bytes);
-	const posts = Number(archive.posts) + wanted.length;
-	const movements = Number(archive.movements) + wanted.reduce((sum, row) => sum + row.movements, 0);
-	await moveOn(admin, archive, { last_post_id: last.postId, bytes: bytes + part.length, posts, movements });
+	const posts = Number(archive.posts) + monthRows.length;
+	const movements = Number(archive.movements) + monthRows.reduce((sum, row) => sum + row.movements, 0);
+	await recordProgress(admin, archive, { last_post_id: last.postId, bytes: bytes + part.length, posts, movements });
 	return { state: "writing", month, posts };
 }
 
 /** The initial counts of an archive. */
-const ANEW = { bytes: 0, posts: 0, movements: 0 } as const;
+const INITIAL_COUNTS = { bytes: 0, posts: 0, movements: 0 } as const;
 
 /** Running checksums by file; a new process starts them anew. */
 const sums = new Map<string, FileSum>();
@@ -165,17 +165,17 @@ async function finish(admin: AdminStore, { folder }: ArchiveOrder, archive: Arch
 	}
 	if (sha256 !== null) {
 		settleFile(path, bytes);
-		const named = archivePath(folder, month);
-		if (path !== named) renameSync(path, named);
+		const finalPath = archivePath(folder, month);
+		if (path !== finalPath) renameSync(path, finalPath);
 		writeSum(folder, month, sha256);
 		syncFolderNow(folder);
-		await moveOn(admin, archive, { state: "removing", sha256 });
+		await recordProgress(admin, archive, { state: "removing", sha256 });
 	}
 	return { state: "writing", month, posts: Number(archive.posts) };
 }
 
 /** Records the archive's new progress, unless another process advanced it meanwhile. */
-async function moveOn(admin: AdminStore, archive: Archive, to: Updateable<Tables["archives"]>): Promise<void> {
+async function recordProgress(admin: AdminStore, archive: Archive, to: Updateable<Tables["archives"]>): Promise<void> {
 	await admin.db.transaction().execute((tx) =>
 		tx
 			.updateTable("archives")
@@ -198,7 +198,7 @@ async function remove(admin: AdminStore, { folder }: ArchiveOrder, archive: Arch
 		);
 	}
 	if (archive.removed_bytes === archive.bytes) {
-		await moveOn(admin, archive, { state: "done" });
+		await recordProgress(admin, archive, { state: "done" });
 		return { state: "done", month, posts, file: path };
 	}
 	const { lines, end } = readPart(path, Number(archive.removed_bytes));
@@ -217,21 +217,21 @@ interface Removal {
 
 /** Deletes the rows of one part after they were found to agree with the file. */
 async function removePart(tx: Transaction<Tables>, { archive, lines, end, path, nowMs }: Removal): Promise<void> {
-	const now = await tx.selectFrom("archives").selectAll().where("month", "=", archive.month).executeTakeFirstOrThrow();
+	const currentArchive = await tx.selectFrom("archives").selectAll().where("month", "=", archive.month).executeTakeFirstOrThrow();
 	// Another process did this part meanwhile.
-	if (now.state !== "removing" || now.removed_to !== archive.removed_to) return;
-	const rows = await readArchivedRows(tx, Number(now.removed_to), Number(now.last_post_id), lines.length);
+	if (currentArchive.state !== "removing" || currentArchive.removed_to !== archive.removed_to) return;
+	const rows = await readArchivedRows(tx, Number(currentArchive.removed_to), Number(currentArchive.last_post_id), lines.length);
 	const last = rows.at(-1);
 	if (last === undefined || rows.length !== lines.length || rows.some((row, index) => row.line !== lines[index])) {
-		const at = rows.find((row, index) => row.line !== lines[index])?.postId ?? Number(now.removed_to);
+		const at = rows.find((row, index) => row.line !== lines[index])?.postId ?? Number(currentArchive.removed_to);
 		throw new ArchiveFaultError(`the archive ${path} differs from the store at post ${at}: nothing of that part was removed`);
 	}
-	const between = { after: now.removed_to, last: BigInt(last.postId) };
+	const between = { after: currentArchive.removed_to, last: BigInt(last.postId) };
 	const refunded = await refundedPosts(tx, between);
-	const isKept = new Set(refunded.map((post) => Number(post.id)));
-	const movements = rows.reduce((sum, row) => sum + (isKept.has(row.postId) ? 0 : row.movements), 0);
+	const keptIds = new Set(refunded.map((post) => Number(post.id)));
+	const movements = rows.reduce((sum, row) => sum + (keptIds.has(row.postId) ? 0 : row.movements), 0);
 	const kept = refunded.length === 0 ? [0n] : refunded.map((post) => post.id);
-	const gone = await tx
+	const deletedRows = await tx
 		.deleteFrom("movements")
 		.where("post_id", ">", between.after)
 		.where("post_id", "<=", between.last)
@@ -243,19 +243,19 @@ async function removePart(tx: Transaction<Tables>, { archive, lines, end, path, 
 		.where("id", "<=", between.last)
 		.where("id", "not in", kept)
 		.executeTakeFirst();
-	if (Number(gone.numDeletedRows) !== movements || Number(gonePosts.numDeletedRows) !== rows.length - refunded.length) {
+	if (Number(deletedRows.numDeletedRows) !== movements || Number(gonePosts.numDeletedRows) !== rows.length - refunded.length) {
 		throw new ArchiveFaultError(`other rows than those of the archive ${path} would be removed behind post ${between.after}`);
 	}
-	for (const post of refunded) await startBehind(tx, post);
+	for (const post of refunded) await startStatementAfter(tx, post);
 	await tx
 		.updateTable("archives")
 		.set({
 			removed_to: last.postId,
 			removed_bytes: end,
-			kept: now.kept + BigInt(refunded.length),
+			kept: currentArchive.kept + BigInt(refunded.length),
 			moved_at: nowMs,
 		})
-		.where("month", "=", now.month)
+		.where("month", "=", currentArchive.month)
 		.execute();
 }
 
@@ -271,7 +271,7 @@ function refundedPosts(tx: StoreDb, { after, last }: { after: bigint; last: bigi
 }
 
 /** Starts the statement behind a retained post too, so that the list has no gaps. */
-async function startBehind(tx: StoreDb, post: Awaited<ReturnType<typeof refundedPosts>>[number]): Promise<void> {
+async function startStatementAfter(tx: StoreDb, post: Awaited<ReturnType<typeof refundedPosts>>[number]): Promise<void> {
 	const numbers = { usd: post.entries_usd ?? 0n, bundled: post.entries_bundled ?? 0n, diem: post.entries_diem ?? 0n };
 	const larger = (unit: MoneySource) =>
 		sql<bigint>`CASE WHEN excluded.${sql.ref(unit)} > statement_starts.${sql.ref(unit)}

@@ -43,8 +43,8 @@ export function checkArchives(db: StoreDb, folder: string): Promise<ArchivesRepo
 						findings.push(finding("an archive file is missing or was changed", { file: basename(path), sha256: archive.sha256 }));
 						continue;
 					}
-					const kept = await keptPosts(tx, archive.after_post_id, archive.removed_to);
-					posts += addUp(path, Number(archive.removed_bytes), kept, sums);
+					const keptIds = await keptPosts(tx, archive.after_post_id, archive.removed_to);
+					posts += addUp(path, Number(archive.removed_bytes), keptIds, sums);
 				} catch (error) {
 					if (!(error instanceof ArchiveFaultError)) throw error;
 					findings.push(finding(error.message, { file: basename(path) }));
@@ -82,13 +82,13 @@ interface ArchivedLine {
 }
 
 /** Adds up what was removed of a file; returns its number of posts. */
-function addUp(path: string, bytes: number, kept: ReadonlySet<number>, sums: Sums): number {
+function addUp(path: string, bytes: number, keptIds: ReadonlySet<number>, sums: Sums): number {
 	let posts = 0;
 	for (let at = 0; at < bytes; ) {
 		const { lines, end } = readPart(path, at);
 		for (const text of lines) {
 			const { post, movements } = JSON.parse(text) as ArchivedLine;
-			if (kept.has(post.id)) continue;
+			if (keptIds.has(post.id)) continue;
 			posts++;
 			for (const { debit, credit, unit, day, amount } of movements) {
 				const key = [post.account_id, debit, credit, unit, day].join(" ");

@@ -23,11 +23,11 @@ export function foldUsageStep(admin: AdminStore, { beforeDay, keysAStep }: FoldU
 		let fold = await tx.selectFrom("usage_folds").selectAll().where("id", "=", 1n).executeTakeFirst();
 		if (fold === undefined || (fold.done === 1n && fold.before_day < BigInt(beforeDay))) {
 			// Written before the first row moves, so that the audit knows which days may be folded.
-			const begun = { before_day: beforeDay, account_id: "", key_id: "", done: 0 };
+			const initialFold = { before_day: beforeDay, account_id: "", key_id: "", done: 0 };
 			fold = await tx
 				.insertInto("usage_folds")
-				.values({ id: 1, ...begun })
-				.onConflict((conflict) => conflict.column("id").doUpdateSet(begun))
+				.values({ id: 1, ...initialFold })
+				.onConflict((conflict) => conflict.column("id").doUpdateSet(initialFold))
 				.returningAll()
 				.executeTakeFirstOrThrow();
 		}
@@ -66,7 +66,7 @@ function nextKey(tx: Transaction<Tables>, { account_id, key_id }: Place): Promis
 }
 
 async function foldKey(tx: Transaction<Tables>, { account_id, key_id }: Place, beforeDay: bigint): Promise<number> {
-	const gone = await tx
+	const deletedRows = await tx
 		.deleteFrom("usage_daily")
 		.where("account_id", "=", account_id)
 		.where("key_id", "=", key_id)
@@ -74,10 +74,10 @@ async function foldKey(tx: Transaction<Tables>, { account_id, key_id }: Place, b
 		.where("day", "<", beforeDay)
 		.returning(["unit", "sku", "amount", "units", "rows"])
 		.execute();
-	for (const same of Map.groupBy(gone, (row) => `${row.unit} ${row.sku}`).values()) {
-		const [first] = same;
+	for (const skuRows of Map.groupBy(deletedRows, (row) => `${row.unit} ${row.sku}`).values()) {
+		const [first] = skuRows;
 		if (first === undefined) continue;
-		const sum = (of: "amount" | "units" | "rows") => same.reduce((total, row) => total + row[of], 0n);
+		const sum = (of: "amount" | "units" | "rows") => skuRows.reduce((total, row) => total + row[of], 0n);
 		await tx
 			.insertInto("usage_daily")
 			.values({
@@ -99,5 +99,5 @@ async function foldKey(tx: Transaction<Tables>, { account_id, key_id }: Place, b
 			)
 			.execute();
 	}
-	return gone.length;
+	return deletedRows.length;
 }

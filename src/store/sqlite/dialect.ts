@@ -87,7 +87,7 @@ class BunSqliteDriver implements Driver {
 	}
 
 	/** Tries to begin; returns false where another writer has the lock. The last try throws. */
-	#tryBegin(last: boolean): boolean {
+	#tryBegin(isLastTry: boolean): boolean {
 		const waits = this.#db.query<{ timeout: bigint }, []>("PRAGMA busy_timeout").get()?.timeout ?? 0n;
 		this.#db.run("PRAGMA busy_timeout = 0");
 		try {
@@ -95,7 +95,7 @@ class BunSqliteDriver implements Driver {
 			return true;
 		} catch (error) {
 			const busy = error instanceof SQLiteError && (error.code ?? "").startsWith("SQLITE_BUSY");
-			if (last || !busy) throw error;
+			if (isLastTry || !busy) throw error;
 			return false;
 		} finally {
 			this.#db.run(`PRAGMA busy_timeout = ${waits}`);

@@ -71,7 +71,7 @@ export async function keepUpstreamVoice(
 	admin: AdminStore,
 	{ voiceId, upstream, claim, name }: UpstreamVoiceKey & { readonly claim: string; readonly name: string },
 ): Promise<boolean> {
-	const kept = await admin.db
+	const updatedRow = await admin.db
 		.updateTable("upstream_voices")
 		.set({ name, claimed_until: 0 })
 		.where("voice_id", "=", voiceId)
@@ -79,7 +79,7 @@ export async function keepUpstreamVoice(
 		.where("claim", "=", claim)
 		.returning("voice_id")
 		.executeTakeFirst();
-	return kept !== undefined;
+	return updatedRow !== undefined;
 }
 
 /** Ends a claim whose voice was not created, or was deleted again. */
@@ -100,14 +100,14 @@ export async function forgetUpstreamVoice(
 	admin: AdminStore,
 	{ voiceId, upstream, name }: UpstreamVoiceKey & { readonly name: string },
 ): Promise<boolean> {
-	const gone = await admin.db
+	const deletedRow = await admin.db
 		.deleteFrom("upstream_voices")
 		.where("voice_id", "=", voiceId)
 		.where("upstream", "=", upstream)
 		.where("name", "=", name)
 		.returning("voice_id")
 		.executeTakeFirst();
-	return gone !== undefined;
+	return deletedRow !== undefined;
 }
 
 /**
@@ -119,7 +119,7 @@ export function claimOrphanedVoices(
 	{ claim, nowMs, untilMs, rows }: Claim & { readonly rows: number },
 ): Promise<(UpstreamVoiceKey & { readonly name: string })[]> {
 	return admin.db.transaction().execute(async (tx) => {
-		const left = await tx
+		const orphanRows = await tx
 			.selectFrom("upstream_voices")
 			.select(["voice_id", "upstream", "name"])
 			.where("claimed_until", "<=", BigInt(nowMs))
@@ -130,7 +130,7 @@ export function claimOrphanedVoices(
 			.limit(rows)
 			.execute();
 		const taken: (UpstreamVoiceKey & { readonly name: string })[] = [];
-		for (const { voice_id: voiceId, upstream, name } of left) {
+		for (const { voice_id: voiceId, upstream, name } of orphanRows) {
 			if (name === null) {
 				await tx.deleteFrom("upstream_voices").where("voice_id", "=", voiceId).where("upstream", "=", upstream).execute();
 				continue;
