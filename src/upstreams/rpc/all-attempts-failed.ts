@@ -1,13 +1,13 @@
 import type { RpcFault } from "./faults.ts";
 
-/** What ended a race without an answer: the faults of all tries, in order. */
+/** Thrown where a race ended without an answer: the faults of all attempts, in order. */
 export class AllAttemptsFailed extends Error {
 	override readonly name = "AllFailed";
 	readonly faults: readonly RpcFault[];
-	/** The time was up. */
+	/** True where the time was up. */
 	readonly late: boolean;
 	readonly retries: number;
-	/** A try may have been taken. */
+	/** True where an attempt may have been accepted. */
 	readonly mayBeTaken: boolean;
 
 	constructor(faults: readonly RpcFault[], late: boolean, retries: number, mayBeTaken: boolean) {

@@ -7,18 +7,18 @@ import type { RpcStream } from "./port.ts";
 
 export interface AnswerStreamDeps {
 	readonly clock: TimerClock;
-	/** How long the upstream may be silent while somebody waits for it. */
+	/** How long the upstream may be silent while a reader waits for it. */
 	readonly silenceMs: number;
-	/** The caller's. */
+	/** The caller's signal. */
 	readonly signal: AbortSignal;
-	/** Gives back what the try holds. */
+	/** Releases what the attempt holds. */
 	readonly end: (fault?: RpcFault) => void;
 	readonly faults: FaultLog;
 	readonly requestId: string;
 	readonly member: RpcMember;
 }
 
-/** A big answer as the caller reads it: a piece is read from the upstream when one is asked for, so nothing gathers. */
+/** Returns a stream of a large answer. A piece is read from the upstream only on demand, so nothing accumulates. */
 export function answerStream(answer: LargeAnswer, deps: AnswerStreamDeps): RpcStream {
 	const { clock, silenceMs, signal, end, faults, requestId, member } = deps;
 	let over = false;

@@ -11,21 +11,21 @@ const CLOSE_BRACKET = 0x5d;
 const COMMA = 0x2c;
 const CLOSE_BRACE = 0x7d;
 
-/** What of an answer is read in one turn of the event loop. */
+/** Bytes of an answer read in one turn of the event loop. */
 const STEP_BYTES = 4 << 20;
 
-/** Elements beyond those that were asked for: some servers answer notifications. */
+/** Maximum number of unrequested elements: some servers answer notifications. */
 const MAX_MORE = 100;
 
-/** How many items of a batch go out at once to a server that takes no arrays. */
+/** Number of items sent at once to a server that takes no arrays. */
 const ALONE_AT_ONCE = 8;
 
-/** What came of the items of one array, by their place in it: an answer, the fault of that item, or null for a missing one. */
+/** The outcomes of one array's items by position: an answer, the fault of that item, or null for a missing one. */
 export type ArrayAnswer = (ItemAnswer | RpcFault | null)[];
 
-/** A server takes no array of so many items. */
+/** Thrown where a server refuses an array of this many items. */
 export class BatchRefused extends RpcFault {
-	/** How many it says that it takes; null: it does not say. */
+	/** The maximum that it reports; null: unknown. */
 	readonly says: number | null;
 
 	constructor(message: string, says: number | null) {
@@ -34,7 +34,7 @@ export class BatchRefused extends RpcFault {
 	}
 }
 
-/** Raw params between heads with ids from `first` on. */
+/** Returns the body of an array: raw params between heads with ids from `first` on. */
 function arrayBody(items: readonly RpcItem[], first: number): Uint8Array {
 	const heads = items.map(({ method }, index) => itemHead(method.name, first + index));
 	let length = 1;
@@ -53,8 +53,8 @@ function arrayBody(items: readonly RpcItem[], first: number): Uint8Array {
 }
 
 /**
- * Asks one upstream many things with one array. Throws RpcFault where none of them was answered, BatchRefused where it
- * takes no such array.
+ * Sends one array of items to one upstream.
+ * @throws RpcFault where none of them was answered, BatchRefused where it takes no such array
  */
 export async function sendArray(exchange: Exchange, items: readonly RpcItem[]): Promise<ArrayAnswer> {
 	const first = nextIds(items.length);
@@ -87,7 +87,7 @@ async function answersOf(bytes: Uint8Array, first: number, count: number, status
 	while (bytes[at] !== CLOSE_BRACKET) {
 		if (++elements > count + MAX_MORE) throw brokenAnswer("an array of more answers than were asked for");
 		const { envelope, fault, end } = readElement(bytes, at);
-		// Ids that are none of ours, and a second answer under the same id, are passed over.
+		// Unknown ids, and a second answer under the same id, are ignored.
 		const place = envelope.id === null ? -1 : numberOfId(envelope.id) - first;
 		if (answers[place] === null) {
 			answers[place] = fault ?? itemAnswer(bytes, envelope);
@@ -109,13 +109,16 @@ async function answersOf(bytes: Uint8Array, first: number, count: number, status
 
 interface Element {
 	readonly envelope: ResponseMembers;
-	/** Why it is no answer: it says nothing of the others. */
+	/** Why it is no answer; the others may still be answers. */
 	readonly fault: RpcFault | null;
 	/** The index after it. */
 	readonly end: number;
 }
 
-/** One element of an array of answers. Throws RpcFault where its end cannot be found. */
+/**
+ * Reads one element of an array of answers.
+ * @throws RpcFault where its end cannot be found
+ */
 function readElement(bytes: Uint8Array, at: number): Element {
 	const envelope: ResponseMembers = { id: null, result: null, error: null };
 	try {
@@ -153,7 +156,7 @@ function itemAnswer(bytes: Uint8Array, envelope: ResponseMembers): ItemAnswer | 
 const ABOUT_BATCHES = /batch|array|too many (?:requests|calls) in|request entity|too large|cannot unmarshal/i;
 const SAID_MAXIMUM = /(?:max(?:imum)?|limit|exceeds?|up to|more than|at most)\D{0,40}(\d{1,4})/i;
 
-/** One object in answer to an array: what it says of arrays, of a pause, or nothing that makes sense. */
+/** Returns the fault of a single object in answer to an array: it concerns arrays, requests a pause, or is broken. */
 function refusalOfArray(bytes: Uint8Array, from: number): RpcFault {
 	const envelope: ResponseMembers = { id: null, result: null, error: null };
 	const end = readResponseMembers(bytes, from, envelope);
@@ -168,7 +171,7 @@ function refusalOfArray(bytes: Uint8Array, from: number): RpcFault {
 	return fault?.kind === "busy" ? fault : brokenAnswer(`error ${code} in answer to an array`);
 }
 
-/** Asks one by one what a server does not take as an array. Throws the last fault where none was answered. */
+/** Sends items one by one to a server that takes no array. Throws the last fault where none was answered. */
 export async function sendOneByOne(exchange: Exchange, items: readonly RpcItem[]): Promise<ArrayAnswer> {
 	const answers: ArrayAnswer = Array.from({ length: items.length }, () => null);
 	const queue = items.entries();
@@ -191,7 +194,7 @@ export async function sendOneByOne(exchange: Exchange, items: readonly RpcItem[]
 	return answers;
 }
 
-/** What to learn of a server that refused an array of so many items. */
+/** Returns the batch size to assume for a server that refused an array of this many items. */
 export function smallerBatch({ says }: BatchRefused, items: number): number {
 	return says !== null && says >= 1 && says < items ? says : Math.max(1, Math.floor(items / 2));
 }

@@ -11,7 +11,7 @@ import { Race, type RaceResult, type RpcAttempt } from "./race.ts";
 import { safetyOf, safetyOfAll } from "./sends.ts";
 import { membersFor, settleSend } from "./single.ts";
 
-/** Items of one batch at the upstreams of its network (docs/rpc.md). Throws as `single` does. */
+/** Sends one batch to the upstreams of its network (docs/rpc.md). Throws as `single` does. */
 export async function batch(
 	call: RpcCall,
 	pool: NetworkPool | undefined,
@@ -22,15 +22,15 @@ export async function batch(
 	return new Batch(call, pool, deps, ordered).run();
 }
 
-/** An item on its way: who was asked for it, and what came. */
+/** An item under way: the upstreams tried, and the outcome. */
 interface Place {
 	readonly position: number;
 	readonly item: RpcItem;
 	readonly asked: Set<RpcMember>;
 	outcome: ItemAnswer | null;
-	/** The error of an upstream that does not have the method: the answer where no other has it. */
+	/** The error of an upstream without the method: the answer where no other has it. */
 	fallback: ItemAnswer | null;
-	/** A send that may have been taken, without a word of it. */
+	/** True for a send that may have been accepted without an answer. */
 	unknown: boolean;
 }
 
@@ -85,7 +85,10 @@ class Batch {
 		return { outcome: outcomes, upstream: most?.[0].name ?? null, retries: this.#retries };
 	}
 
-	/** One array for each member that is the first choice of some items. Items that nobody is left for are in none. */
+	/**
+	 * Groups items into one array for each member that is the first choice of some. Items without a member left are in
+	 * none.
+	 */
 	#groups(places: readonly Place[]): Group[] {
 		const nowMs = this.#deps.clock.monotonicMs();
 		if (places.length === 0 || nowMs >= this.#deadlineMs) return [];
@@ -105,7 +108,7 @@ class Batch {
 		return [...groups.values()];
 	}
 
-	/** Asks for the items of a group; those that may be asked for elsewhere come back. */
+	/** Sends the items of a group; returns those that another member may still answer. */
 	async #ask({ members, places }: Group): Promise<Place[]> {
 		const { clock } = this.#deps;
 		const items = places.map(({ item }) => item);
@@ -199,7 +202,10 @@ class Batch {
 		return "next" in now ? answer : now;
 	}
 
-	/** In as many arrays as the member takes, which may turn out now. Throws RpcFault where nothing was answered. */
+	/**
+	 * Sends items in as many arrays as the member requires, which may be learned now.
+	 * @throws RpcFault where nothing was answered
+	 */
 	async #askAll(exchange: Exchange, items: readonly RpcItem[]): Promise<ArrayAnswer> {
 		const { learned } = exchange.member.state;
 		const { clock } = this.#deps;
@@ -233,7 +239,9 @@ class Batch {
 	}
 }
 
-/** Throws the fault of an array whose items were all put off, so that the next member is asked for all of them. */
+/**
+ * Throws the fault of an array whose items were all refused for now, so that the next member is asked for all of them.
+ */
 function answeredOrThrow(answers: ArrayAnswer): ArrayAnswer {
 	const useful = answers.some((answer) => answer !== null && !(answer instanceof RpcFault && answer.fallback === null));
 	if (useful) return answers;

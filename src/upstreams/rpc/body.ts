@@ -11,7 +11,7 @@ import {
 import { cancelBody } from "../connect.ts";
 import { brokenAnswer } from "./faults.ts";
 
-/** How answers may be packed, as Accept-Encoding says. */
+/** The accepted content codings, for Accept-Encoding. */
 export const ACCEPTED_ENCODINGS = "gzip, zstd, br, deflate";
 
 type Inflater = ReturnType<typeof createGunzip> | ReturnType<typeof createBrotliDecompress>;
@@ -30,26 +30,32 @@ const CODECS: ReadonlyMap<string, Codec> = new Map([
 	["zstd", { stream: () => createZstdDecompress(CHUNK) as unknown as Inflater, whole: zstdDecompressSync }],
 ]);
 
-/** Packed bodies up to this are unpacked in one go, to at most MAX_WHOLE. */
+/** Compressed bodies up to this size are decompressed in one go, to at most MAX_WHOLE. */
 const MAX_PACKED_WHOLE = 32 * 1024;
 const MAX_WHOLE = 256 * 1024;
 
-/** The bytes of an answer, unpacked, piece by piece. */
+/** The decompressed bytes of an answer, piece by piece. */
 export interface Body {
-	/** The next bytes; null at the end. Throws RpcFault where it cannot be unpacked, and what the connection throws. */
+	/**
+	 * Returns the next bytes; null at the end.
+	 * @throws RpcFault where they cannot be decompressed, and the errors of the connection
+	 */
 	next(): Promise<Uint8Array | null>;
-	/** Lets go of the rest. Safe to call at any time, and twice. */
+	/** Cancels the rest. Safe to call at any time, and twice. */
 	cancel(): void;
 }
 
-/** The whole body where it is small and tells so beforehand: one read instead of a stream. null: read it as a stream. */
+/** Reads the whole body where it declares a small length, without a stream. null: read it as a stream. */
 export function smallBody(response: Response): Promise<Uint8Array> | null {
 	const declared = response.headers.get("content-length");
 	if (declared === null) return null;
 	return response.headers.get("content-encoding") === null && Number(declared) <= MAX_WHOLE ? response.bytes() : null;
 }
 
-/** The body of any answer. Throws RpcFault for a way of packing that we did not ask for. */
+/**
+ * Returns the body of any answer.
+ * @throws RpcFault for a content coding that we did not accept
+ */
 export function bodyOf(response: Response): Body {
 	const encoding = response.headers.get("content-encoding")?.trim().toLowerCase() ?? "identity";
 	const reader = response.body?.getReader();
@@ -69,7 +75,7 @@ export function bodyOf(response: Response): Body {
 	return unpacked(raw, codec);
 }
 
-/** A small packed body is unpacked at once; a larger one, or one that grows too much, as a stream. */
+/** Decompresses a small body at once; a larger one, or one that grows too much, as a stream. */
 function unpacked(raw: Body, codec: Codec): Body {
 	let inner: Body | null = null;
 	let whole: Uint8Array | null = null;
@@ -115,7 +121,7 @@ function unpacked(raw: Body, codec: Codec): Body {
 	};
 }
 
-/** Unpacks off the event loop. At most a few chunks are under way: what is not read is not unpacked. */
+/** Decompresses off the event loop. At most a few chunks are under way: unread input is not decompressed. */
 function inflated(first: readonly Uint8Array[], raw: Body, inflater: Inflater): Body {
 	const pump = async (): Promise<void> => {
 		for (const piece of first) await write(inflater, piece);

@@ -2,12 +2,12 @@ import type { TimerClock } from "../../telemetry/timer-clock.ts";
 import type { Fetch } from "../fetch.ts";
 import type { FaultLog } from "./fault-log.ts";
 
-/** What calls work with. */
+/** The dependencies of calls. */
 export interface CallDeps {
 	readonly fetch: Fetch;
 	readonly clock: TimerClock;
 	readonly faults: FaultLog;
-	/** How long a call may take in all, in milliseconds. */
+	/** Time limit of a whole call in milliseconds. */
 	readonly rpcMs: number;
 	readonly rpcSlowMs: number;
 }

@@ -4,7 +4,7 @@ import type { Fetch } from "../fetch.ts";
 import { sendItem } from "./exchange.ts";
 import type { RpcMember } from "./member.ts";
 
-/** How long a question of our own may take. */
+/** Time limit of our own calls. */
 const OWN_QUESTION_MS = 5_000;
 
 export interface JsonCall {
@@ -13,11 +13,11 @@ export interface JsonCall {
 	readonly member: RpcMember;
 	readonly method: string;
 	readonly params: readonly unknown[];
-	/** On a connection of its own. */
+	/** True: use a new connection. */
 	readonly fresh: boolean;
 }
 
-/** A result that we read ourselves, parsed. Throws where there is none in time. */
+/** Returns the parsed result of our own call. Throws where there is none in time. */
 export async function callForJson({ fetch, clock, member, method, params, fresh }: JsonCall): Promise<unknown> {
 	const controller = new AbortController();
 	const cancelTimer = clock.after(OWN_QUESTION_MS, () => controller.abort());
@@ -33,7 +33,7 @@ export async function callForJson({ fetch, clock, member, method, params, fresh 
 	}
 }
 
-/** The number of a hex text or of a plain number; null for what is neither. */
+/** Returns the number of a hex text or of a plain number; null for anything else. */
 export function blockNumberOf(value: unknown): number | null {
 	const number = typeof value === "string" && /^0x[0-9a-f]{1,13}$/i.test(value) ? Number(value) : value;
 	return typeof number === "number" && Number.isSafeInteger(number) && number >= 0 ? number : null;

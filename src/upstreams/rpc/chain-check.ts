@@ -5,13 +5,13 @@ import { blockNumberOf, callForJson } from "./call-for-json.ts";
 import type { RpcMember } from "./member.ts";
 import type { ReportedHeads } from "./network-heads.ts";
 
-/** What a server says of its chain. `silent`: it did not answer as a node does. */
+/** A server's report of its chain. `silent`: it did not answer as a node does. */
 export type ChainCheck =
 	| { readonly kind: "right" }
 	| { readonly kind: "wrong"; readonly got: string }
 	| { readonly kind: "silent" };
 
-/** Asks a server for the id of its chain, and for its newest block: one that has none to tell is not in use yet. */
+/** Requests a server's chain id and newest block: a server without a block is not in use yet. */
 export async function checkChain(fetch: Fetch, clock: TimerClock, member: RpcMember, network: RpcNetwork): Promise<ChainCheck> {
 	const prefix = prefixOf(network);
 	const tell = (name: string) => callForJson({ fetch, clock, member, method: `${prefix}_${name}`, params: [], fresh: true });
@@ -29,8 +29,8 @@ export async function checkChain(fetch: Fetch, clock: TimerClock, member: RpcMem
 }
 
 /**
- * Asks a server how far it is, and once more for a block that was final before, where one is named for what it tells.
- * Never throws; what it does not say is null.
+ * Requests a server's heads, and again a previously final block, where one is given for comparison. Never throws;
+ * unreported values are null.
  */
 export async function readHeads(
 	fetch: Fetch,
@@ -46,7 +46,7 @@ export async function readHeads(
 			return null;
 		}
 	};
-	// Starknet has no tag for what is final.
+	// Starknet has no tag for final blocks.
 	const isEvm = network.vm === "evm";
 	const block = async (named: string) => numbered(await tell("eth_getBlockByNumber", [named, false]));
 	const final = async (): Promise<Omit<ReportedHeads, "latest">> => {
@@ -73,7 +73,7 @@ function prefixOf({ vm }: RpcNetwork): string {
 	return vm === "starknet" ? "starknet" : "eth";
 }
 
-/** Hex text without leading zeros and in lower case; null for what is none. */
+/** Returns hex text without leading zeros and in lower case; null for anything else. */
 function hexOf(value: unknown): string | null {
 	if (typeof value !== "string" || !/^0x[0-9a-f]{1,64}$/i.test(value)) return null;
 	return `0x${value

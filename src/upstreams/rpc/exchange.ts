@@ -16,9 +16,9 @@ import {
 	readResponseMembers,
 } from "./response-members.ts";
 
-/** A single answer up to this is gathered; a longer one is handed on while it comes. */
+/** A single answer up to this size is gathered; a longer one is passed on as it arrives. */
 export const MAX_GATHERED = 256 * 1024;
-/** Of an answer that is none only so much is read. */
+/** Maximum number of bytes read of a failed answer. */
 const MAX_FAULT_BODY = 64 * 1024;
 
 const OPEN_BRACKET = 0x5b;
@@ -32,13 +32,13 @@ export interface Exchange {
 	readonly member: RpcMember;
 	readonly requestId: string;
 	readonly signal: AbortSignal;
-	/** A connection of its own: one that was kept may be closed at the moment in which it is used again. */
+	/** True: use a new connection, since a reused one may be closed just as it is used. */
 	readonly fresh: boolean;
 }
 
 let lastId = 0;
 
-/** The first of `count` ids that no other item of this process has. */
+/** Returns the first of `count` ids that no other item of this process has. */
 export function nextIds(count: number): number {
 	if (lastId > 2 ** 52) lastId = 0;
 	const first = lastId + 1;
@@ -46,12 +46,12 @@ export function nextIds(count: number): number {
 	return first;
 }
 
-/** The text of an item up to its params. */
+/** Returns the text of an item up to its params. */
 export function itemHead(method: string, id: number): string {
 	return `{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(method)},"params":`;
 }
 
-/** Of an item what goes upstream. */
+/** The part of an item that goes upstream. */
 export interface SentItem {
 	readonly method: Pick<RpcMethod, "name">;
 	readonly params: Uint8Array;
@@ -67,7 +67,10 @@ function itemBody({ method, params }: SentItem, id: number): Uint8Array {
 	return body;
 }
 
-/** Posts a body; resolves at the headers of the answer, whatever they say. Throws RpcFault where there is none. */
+/**
+ * Posts a body; resolves at the headers of the answer, whatever they are.
+ * @throws RpcFault where there is none
+ */
 export async function postBody({ fetch, member, requestId, signal, fresh }: Exchange, body: Uint8Array): Promise<Response> {
 	const { counts } = member.state;
 	const startedAt = performance.now();
@@ -93,7 +96,10 @@ export async function postBody({ fetch, member, requestId, signal, fresh }: Exch
 	}
 }
 
-/** Asks one upstream one thing. Throws RpcFault for all that is no answer, and what its signal was aborted with. */
+/**
+ * Sends one item to one upstream.
+ * @throws RpcFault where there is no valid answer, and its signal's abort reason
+ */
 export async function sendItem(exchange: Exchange, item: SentItem): Promise<ItemAnswer | LargeAnswer> {
 	const id = nextIds(1);
 	const response = await postBody(exchange, itemBody(item, id));
@@ -108,7 +114,7 @@ export async function sendItem(exchange: Exchange, item: SentItem): Promise<Item
 	}
 }
 
-/** 400 is what some nodes put beside a JSON-RPC error. */
+/** Returns true for a status that may come with an answer: some nodes send 400 with a JSON-RPC error. */
 function mayAnswer(status: number): boolean {
 	return (status >= 200 && status < 300) || status === 400;
 }
@@ -138,7 +144,10 @@ export function joined(pieces: readonly Uint8Array[], length: number): Uint8Arra
 	return pieces.length === 1 && pieces[0] !== undefined ? pieces[0] : Buffer.concat(pieces, length);
 }
 
-/** What a whole body says. Throws RpcFault for what is no answer to the request with this id. */
+/**
+ * Reads the answer of a whole body.
+ * @throws RpcFault where it is no answer to the request with this id
+ */
 export function answerOf(bytes: Uint8Array, id: number, status: number): ItemAnswer {
 	const from = skipWhitespace(bytes, 0);
 	const refusal = refusalOf(bytes, from, status);
@@ -154,7 +163,7 @@ export function answerOf(bytes: Uint8Array, id: number, status: number): ItemAns
 	if (after !== null) throw after;
 	const outcome = outcomeOf(bytes, envelope);
 	if (outcome.kind === "error") {
-		// A pause is often asked for without a look at the request.
+		// A pause is often requested without reading the request.
 		const fault = faultOfError(outcome, messageOf(bytes, envelope));
 		if (fault !== null) throw fault;
 	}
@@ -167,7 +176,7 @@ function messageOf(bytes: Uint8Array, { error }: ResponseMembers): string {
 	return error === null ? "" : errorOf(bytes, error).message;
 }
 
-/** What a body is that is not even meant as JSON; null where it may be an answer. */
+/** Returns the fault of a body that is not JSON; null where it may be an answer. */
 export function refusalOf(bytes: Uint8Array, from: number, status: number): RpcFault | null {
 	if (from >= bytes.length) return status === 400 ? faultOfStatus(status) : brokenAnswer("an empty answer");
 	if (bytes[from] === LESS_THAN) return status === 400 ? faultOfStatus(status) : brokenAnswer("a page in place of an answer");
@@ -175,8 +184,8 @@ export function refusalOf(bytes: Uint8Array, from: number, status: number): RpcF
 }
 
 /**
- * The fault that a status stands for. Some nodes put a JSON-RPC error beside a 5xx or 4xx: that is the answer where no
- * other upstream has one, and no fault of the node, which works.
+ * Returns the fault of a status. Some nodes send a JSON-RPC error with a 5xx or 4xx: it is the answer where no other
+ * upstream has one, and no fault of the node, which works.
  */
 export async function faultOfResponse(response: Response, id: number | null): Promise<RpcFault> {
 	const { status } = response;
@@ -197,7 +206,7 @@ export async function faultOfResponse(response: Response, id: number | null): Pr
 	return fault;
 }
 
-/** A body of at most `max` bytes; null for a longer one. */
+/** Reads a body of at most `max` bytes; returns null for a longer one. */
 async function upTo(body: Body, max: number): Promise<Uint8Array | null> {
 	const pieces: Uint8Array[] = [];
 	let length = 0;

@@ -3,7 +3,7 @@ import type { AllAttemptsFailed } from "./all-attempts-failed.ts";
 import type { NetworkPool } from "./network.ts";
 import { RpcCallError, type RpcOutcome } from "./port.ts";
 
-/** What a caller gets where a network has no upstream that may be asked: what to configure, or when to come again. */
+/** Returns the error for a network without a usable upstream: what to configure, or when to retry. */
 export function networkOffline({ slug }: RpcNetwork, pool: NetworkPool | undefined): RpcCallError {
 	const members = pool?.members ?? [];
 	if (members.length === 0) {
@@ -19,7 +19,10 @@ export function networkOffline({ slug }: RpcNetwork, pool: NetworkPool | undefin
 	return new RpcCallError("RPC_NETWORK_OFFLINE", { message, retryAfterSeconds: 5 });
 }
 
-/** The error of a call that no upstream answered. `unknownSends`: positions of sends that may have been taken; the caller is told by the route. */
+/**
+ * Returns the error of a call that no upstream answered.
+ * @param unknownSends positions of sends that may have been accepted; the route reports them
+ */
 export function callError(
 	{ slug }: RpcNetwork,
 	{ faults, late }: AllAttemptsFailed,
@@ -43,8 +46,8 @@ export function callError(
 }
 
 /**
- * The error that stands in for an answer: where every upstream that was asked gave one, and none a better answer. The
- * first counts: it is that of the upstream that is the likeliest to have the method.
+ * Returns the error to use as the answer, where every upstream gave one and none a better answer. The first counts: it
+ * is from the upstream most likely to have the method.
  */
 export function agreedError({ faults, late, mayBeTaken }: AllAttemptsFailed): RpcOutcome | null {
 	if (late || mayBeTaken) return null;

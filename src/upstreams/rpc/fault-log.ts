@@ -3,7 +3,7 @@ import type { TimerClock } from "../../telemetry/timer-clock.ts";
 import type { RpcFault } from "./faults.ts";
 import type { RpcMember } from "./member.ts";
 
-/** Faults of one kind at one upstream are told once in so long; those between are counted. */
+/** Faults of one kind at one upstream are logged once in this time; those between are counted. */
 const QUIET_MS = 1_000;
 
 interface Quiet {
@@ -11,7 +11,7 @@ interface Quiet {
 	untold: number;
 }
 
-/** Tells of faults, and not of each where there are thousands: a log that is written to at once slows what it tells of. */
+/** Logs faults, but not each of thousands: synchronous logging slows the server. */
 export class FaultLog {
 	readonly #log: Log;
 	readonly #clock: TimerClock;
@@ -37,7 +37,7 @@ export class FaultLog {
 		else this.#log.warn(fields, "an upstream of a chain failed");
 	}
 
-	/** Upstreams may be gone under new settings. */
+	/** Forgets all counts, since new settings may remove upstreams. */
 	reset(): void {
 		this.#quiet.clear();
 	}

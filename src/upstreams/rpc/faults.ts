@@ -4,30 +4,33 @@ import type { RpcOutcome } from "./port.ts";
 type RpcError = Extract<RpcOutcome, { kind: "error" }>;
 
 /**
- * `unreachable`: no connection, nothing was sent. `busy`: it asks for a pause, nothing was done. `full`: our own bound of
- * concurrent calls. `unsupported`: it does not have the method. `refused`: it says no to the HTTP request, or takes no such
- * batch. `broken`: what it sent is no answer, or ended early. `timeout`: it was silent for too long.
+ * `unreachable`: no connection, nothing was sent. `busy`: it requests a pause, nothing was done. `full`: our own limit
+ * of concurrent calls. `unsupported`: it does not have the method. `refused`: it refuses the HTTP request, or takes no
+ * such batch. `broken`: its answer is invalid, or ended early. `timeout`: it was silent for too long.
  */
 export type RpcFaultKind = "unreachable" | "busy" | "full" | "unsupported" | "refused" | "broken" | "timeout";
 
 interface FaultDetails {
 	readonly busySeconds?: number;
 	readonly fallback?: RpcError | undefined;
-	/** False for what a caller can bring about by what they ask for. */
+	/** False for faults that a caller can cause by a request. */
 	readonly counts?: boolean;
-	/** The connection broke before a byte of the answer: often one that was kept and just closed. */
+	/** True where the connection broke before a byte of the answer: often it was reused and had just been closed. */
 	readonly beforeAnswer?: boolean;
 }
 
-/** What is no answer, so that the next upstream is asked (docs/rpc.md). Its message never has a byte that a caller sent. */
+/**
+ * A call without an answer, so that the next upstream is tried (docs/rpc.md). Its message never has a byte that a
+ * caller sent.
+ */
 export class RpcFault extends Error {
 	override readonly name = "RpcFault";
 	readonly kind: RpcFaultKind;
-	/** The pause that it asked for. */
+	/** The requested pause. */
 	readonly busySeconds: number | null;
-	/** A JSON-RPC error all the same: the answer, where no upstream has a better one. */
+	/** A JSON-RPC error, which is the answer where no upstream has a better one. */
 	readonly fallback: RpcError | null;
-	/** Counts towards taking the upstream out. */
+	/** True where it counts towards ejecting the upstream. */
 	readonly isFault: boolean;
 	readonly beforeAnswer: boolean;
 
@@ -41,7 +44,7 @@ export class RpcFault extends Error {
 		this.isFault = counts && kind !== "busy" && kind !== "full" && kind !== "unsupported";
 	}
 
-	/** What was sent may have been taken all the same. */
+	/** True where the send may have been accepted. */
 	get mayBeTaken(): boolean {
 		return this.kind === "timeout" || (this.kind === "broken" && this.fallback === null);
 	}
@@ -51,11 +54,14 @@ export function brokenAnswer(message: string): RpcFault {
 	return new RpcFault("broken", message);
 }
 
-/** Codes by which fetch tells that no request was sent. */
+/** Error codes of fetch that mean no request was sent. */
 const NOT_CONNECTED =
 	/^(?:ConnectionRefused|ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EAI_FAIL|ENETUNREACH|EHOSTUNREACH|EPROTO|ERR_TLS_.*|UNABLE_TO_.*|.*_CERT.*|CERT_.*)$/i;
 
-/** What fetch or a body threw: no connection, or one that broke. The code alone: a text may quote a header. */
+/**
+ * Returns the fault of an error of fetch or of a body: no connection, or a broken one. Only the code is used: a text
+ * may quote a header.
+ */
 export function faultOfConnection(error: unknown): RpcFault {
 	if (error instanceof RpcFault) return error;
 	const { code, name } = (error ?? {}) as { readonly code?: unknown; readonly name?: unknown };
@@ -63,10 +69,12 @@ export function faultOfConnection(error: unknown): RpcFault {
 	return new RpcFault(NOT_CONNECTED.test(detail) ? "unreachable" : "broken", detail);
 }
 
-/** Statuses that speak of the upstream or of our account with it, not of the request. */
+/** Statuses about the upstream or our account with it, not about the request. */
 const STANDING: ReadonlySet<number> = new Set([401, 402, 403, 404, 405, 407, 410]);
 
-/** A status that is no answer, whatever its body says. A pause until an instant is told by the server's own clock. */
+/**
+ * Returns the fault of a status, whatever its body is. A pause until an instant is computed by the server's own clock.
+ */
 export function faultOfStatus(status: number, headers?: Headers): RpcFault {
 	const message = `status ${status}`;
 	if (status === 429) {
@@ -79,22 +87,22 @@ export function faultOfStatus(status: number, headers?: Headers): RpcFault {
 	return new RpcFault("refused", message, { counts: STANDING.has(status) });
 }
 
-/** How providers say 429 inside a 200. */
+/** Error codes of providers that mean 429 inside a 200. */
 const BUSY_CODES: ReadonlySet<number> = new Set([429, -32005, -32007, -32011, -32012, -32016]);
 
 /**
- * Some of these codes are used for what is wrong with the request as well: too many logs, too wide a range of blocks, a
- * transaction that does not fit a block. Those words go to the caller, who can do something about them.
+ * Matches messages about the request. Providers use some of these codes also for too many logs, too wide a range of
+ * blocks, or a transaction that does not fit a block. The caller gets these messages and can act on them.
  */
 const ABOUT_THE_REQUEST =
 	/more than \d|(?:number of|too many) (?:results|logs|blocks)|block range|range (?:is )?too|response size|result window|nonce|gas limit|not authorized|underpriced/i;
 
-/** What nodes and gateways say of a method that they do not have. */
+/** Error codes of nodes and gateways for a method that they do not have. */
 const UNSUPPORTED_CODES: ReadonlySet<number> = new Set([-32601, -32004]);
 const UNSUPPORTED_WORDS =
 	/method\b.{0,80}\b(?:not (?:found|supported|available|allowed|enabled|whitelisted)|does not exist|unsupported|disabled)|(?:unsupported|unknown|unavailable) method|method handler crashed/i;
 
-/** The fault that a JSON-RPC error stands for; null where it is an answer. */
+/** Returns the fault of a JSON-RPC error; null where it is an answer. */
 export function faultOfError(error: RpcError, message: string): RpcFault | null {
 	const { code } = error;
 	if (code === null) return null;

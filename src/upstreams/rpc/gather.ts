@@ -4,30 +4,30 @@ import { join } from "node:path";
 import type { Body } from "./body.ts";
 import { brokenAnswer, RpcFault } from "./faults.ts";
 
-/** A body up to this stays in memory, while all such bodies together are within the bound. */
+/** A body up to this size stays in memory, while all such bodies together are within the limit. */
 const MAX_IN_MEMORY = 32 * 1024 * 1024;
 const MAX_ALL_IN_MEMORY = 256 * 1024 * 1024;
-/** No array of a hundred answers is longer. */
+/** Maximum size: no array of a hundred answers is longer. */
 const MAX_GATHERED = 1024 * 1024 * 1024;
 
-/** Shorter ones are not counted once they are gathered. */
+/** Shorter bodies are not counted once they are gathered. */
 const COUNTED = 1024 * 1024;
 
-/** Bytes of answers in this process that are being gathered, or were and are still looked at. */
+/** Bytes of answers in this process that are being gathered, or are still in use. */
 let inMemory = 0;
 const released = new FinalizationRegistry<number>((length) => {
 	inMemory -= length;
 });
 
-/** Bytes of long answers that take memory of this process now. */
+/** Returns the bytes of long answers that take memory of this process now. */
 export function gatheredInMemory(): number {
 	return inMemory;
 }
 
 /**
- * All bytes of a body. One that is long goes to a file that has no name any more, and is read from there by the
- * operating system as it is used: it takes memory only as long as there is some to spare. Throws RpcFault for a body
- * past all bounds, and what the body throws.
+ * Reads all bytes of a body. A long one goes to an unnamed file that is mapped into memory, so the operating system can
+ * drop its pages.
+ * @throws RpcFault for a body past all limits, and the errors of the body
  */
 export async function gather(body: Body): Promise<Uint8Array> {
 	const pieces: Uint8Array[] = [];
@@ -93,7 +93,7 @@ class SpillFile {
 	}
 }
 
-/** A fault of our own disk is none of the upstream's. */
+/** Runs a step on our own disk, whose faults do not count against the upstream. */
 function ours<T>(step: () => T): T {
 	try {
 		return step();

@@ -15,12 +15,12 @@ import {
 
 type Answered = Exclude<RpcOutcome, { kind: "missing" }>;
 
-/** What may stand behind a value: an id, and what some servers add. */
+/** Maximum number of bytes after a value: an id, and members that some servers add. */
 export const MAX_TAIL = 64 * 1024;
-/** No chain has an answer of this size: something is unpacking for ever. */
+/** Maximum size of a value: a larger one would be an endless decompression. */
 const MAX_VALUE = 2 * 1024 ** 3;
 
-/** An answer whose value goes on past what was gathered. Nothing of it is held but the piece that comes next. */
+/** An answer whose value continues past the gathered bytes. Only the next piece of it is held. */
 export class LargeAnswer {
 	readonly kind: "result" | "error";
 	readonly #body: Body;
@@ -32,8 +32,8 @@ export class LargeAnswer {
 	#done = false;
 
 	/**
-	 * An answer that begins with these bytes; null where its value ends in them, so that little can follow. Throws
-	 * RpcFault where they are no beginning of an answer.
+	 * Returns an answer that begins with these bytes; null where its value ends in them, so that little can follow.
+	 * @throws RpcFault where they do not begin an answer
 	 */
 	static from(first: Uint8Array, body: Body, id: number): LargeAnswer | null {
 		const envelope: ResponseMembers = { id: null, result: null, error: null };
@@ -63,8 +63,9 @@ export class LargeAnswer {
 	}
 
 	/**
-	 * The next bytes of the value; null behind its last. The last are handed out once all behind them is in order.
-	 * Throws RpcFault where it is not, and what the connection throws.
+	 * Returns the next bytes of the value; null after its last. The last bytes are returned once everything after them is
+	 * valid.
+	 * @throws RpcFault where it is not, and the errors of the connection
 	 */
 	async next(): Promise<Uint8Array | null> {
 		if (this.#done) return null;
@@ -85,7 +86,7 @@ export class LargeAnswer {
 		return piece.subarray(0, end);
 	}
 
-	/** The whole value at once, within the bounds of gathered answers. Throws as `next` does. */
+	/** Returns the whole value at once, within the limits of gathered answers. Throws as `next` does. */
 	async gathered(): Promise<Answered> {
 		const value = await gather(this);
 		if (this.kind === "result") return { kind: "result", value };

@@ -2,9 +2,9 @@
 const RATIO = 7 / 6;
 const LEAST_MS = 0.1;
 const BUCKETS = 96;
-/** Past this many samples all counts are halved: what was long ago weighs less. */
+/** Past this many samples all counts are halved, so that old ones weigh less. */
 const FULL = 1_024;
-/** Before this many nothing is known. */
+/** Minimum number of samples for a quantile. */
 const ENOUGH = 20;
 const QUANTILE = 0.97;
 const LOG_RATIO = Math.log(RATIO);
@@ -50,7 +50,7 @@ export class LatencyQuantile {
 	}
 }
 
-/** Second tries that may be made of slow reads: so many of a hundred, and a few at once. */
+/** The budget of second attempts for slow reads: a percentage, and a few at once. */
 export class HedgeBudget {
 	static readonly #BURST = 10;
 	#share: number;
@@ -68,12 +68,12 @@ export class HedgeBudget {
 		this.#share = percent / 100;
 	}
 
-	/** A read began. */
+	/** Called when a read begins. */
 	earn(): void {
 		this.#left = Math.min(HedgeBudget.#BURST, this.#left + this.#share);
 	}
 
-	/** True where one more may be made. */
+	/** Returns true where one more may be made. */
 	spend(): boolean {
 		if (this.#share === 0 || this.#left < 1) return false;
 		this.#left--;

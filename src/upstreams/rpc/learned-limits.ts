@@ -8,25 +8,25 @@ interface Lesson {
 }
 
 /**
- * What a server turned out not to do: methods that it does not have, batches that are too long for it. Each lesson
- * ends by itself, after longer when it is learned again; a success ends it at once.
+ * Learned limits of a server: methods that it does not have, batches that are too long for it. Each expires, later when
+ * it is learned again; a success removes it at once.
  */
 export class LearnedLimits {
 	readonly #methods = new Map<string, Lesson>();
 	#batch: { readonly max: number; readonly untilMs: number } | null = null;
 
-	/** It says that it does not have this method. */
+	/** Records that the server does not have this method. */
 	lacks(method: string, nowMs: number): void {
 		const before = this.#methods.get(method);
 		const forMs = before === undefined ? FIRST_MS : Math.min(before.forMs * 2, LONGEST_MS);
 		this.#methods.delete(method);
 		this.#methods.set(method, { untilMs: nowMs + forMs, forMs });
-		// Names under a known prefix are the callers' own: what is kept has a bound, the oldest goes.
+		// Callers choose names under a known prefix, so the number stored is limited; the oldest goes.
 		const oldest = this.#methods.size > MAX_METHODS ? this.#methods.keys().next().value : undefined;
 		if (oldest !== undefined) this.#methods.delete(oldest);
 	}
 
-	/** It answered this method. */
+	/** Records that the server answered this method. */
 	has(method: string): void {
 		if (this.#methods.size > 0) this.#methods.delete(method);
 	}
@@ -37,12 +37,12 @@ export class LearnedLimits {
 		return lesson !== undefined && nowMs < lesson.untilMs;
 	}
 
-	/** It takes no array of more than `max` items; 1: none at all. */
+	/** Records that the server takes no array of more than `max` items; 1: none at all. */
 	takesAtMost(max: number, nowMs: number): void {
 		this.#batch = { max, untilMs: nowMs + LONGEST_MS / 6 };
 	}
 
-	/** How many items an array may have. */
+	/** Returns the maximum number of items of an array. */
 	batchMax(nowMs: number): number {
 		return this.#batch !== null && nowMs < this.#batch.untilMs ? this.#batch.max : Number.POSITIVE_INFINITY;
 	}

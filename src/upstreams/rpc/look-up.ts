@@ -8,10 +8,10 @@ import type { RpcLookUp } from "./port.ts";
 import type { RpcAttempt } from "./race.ts";
 
 const NULL = 0x6e;
-/** How long one upstream may take to say whether it knows a transaction. */
+/** Time limit of one upstream to report whether it knows a transaction. */
 const LOOK_UP_MS = 5_000;
 
-/** Whether this upstream has the transaction, in a block or waiting; null: it did not say. */
+/** Returns whether this upstream has the transaction, in a block or pending; null: unknown. */
 export async function knowsTransaction(
 	fetch: Fetch,
 	network: RpcNetwork,
@@ -39,7 +39,7 @@ export interface TransactionLookUp {
 	readonly signal: AbortSignal;
 }
 
-/** Asks all upstreams of a network at once: a transaction may wait at one of them alone. */
+/** Asks all upstreams of a network at once: a transaction may be pending at only one of them. */
 export async function lookUpTransaction(
 	pool: NetworkPool | undefined,
 	deps: CallDeps,

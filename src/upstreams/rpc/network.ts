@@ -13,12 +13,12 @@ import type { RpcItem } from "./port.ts";
 
 /** A member that is this many blocks behind the best goes last. */
 const LAGGING_BLOCKS = 5;
-/** A node that is no archive has the state of so many blocks. */
+/** Number of blocks whose state a node has that is no archive. */
 const KEPT_STATES = 128;
-/** A member with another chain is looked at again after so many of its probe periods: an operator may mend it. */
+/** A member with another chain is checked again after this many of its probe periods, since an operator may fix it. */
 const WRONG_CHAIN_PERIODS = 12;
 
-/** Kinds of calls whose times are told apart: what is slow for one is not for another. */
+/** Kinds of calls with separate latencies: what is slow for one is not for another. */
 export type CallKind = "read" | "logs" | "slow" | "batch";
 
 export interface NetworkDeps {
@@ -32,20 +32,20 @@ export interface NetworkDeps {
 		network: RpcNetwork,
 		toAskAgain: (finalized: number) => number | null,
 	) => Promise<ReportedHeads>;
-	/** Who wants to know what is final. */
+	/** The listeners for final blocks. */
 	readonly finalityListeners: ReadonlySet<FinalityListener>;
 }
 
 export type FinalityListener = (network: string, finality: RpcFinality | null) => void;
 
-/** What waits for an answer of a member: told when the member is put out, so that it need not wait on. */
+/** A call that waits for a member's answer: it is notified when the member is ejected, so that it can stop waiting. */
 export interface WaitingCall {
 	memberIsOut(member: RpcMember): void;
 }
 
 /**
- * The upstreams of one chain and how they fare: which goes first, which is left out. One that serves another chain is
- * never used; one that is out is left out only while another is not: never all at once.
+ * The upstreams of one chain and their health: which is tried first, which is left out. One of another chain is never
+ * used; an ejected one is left out only while another is not: never all at once.
  */
 export class NetworkPool {
 	readonly network: RpcNetwork;
@@ -83,7 +83,7 @@ export class NetworkPool {
 			clock: deps.clock,
 			probe: (member) => this.#probe(member),
 			onChange: (member) => this.#changed(member),
-			// Calls that began before new settings report of the same server.
+			// Calls that began before a reload report on the same server.
 			isCurrent: ({ state }) => !this.#closed && this.#members.some((member) => member.state === state),
 		});
 	}
@@ -97,7 +97,7 @@ export class NetworkPool {
 		return this.#firstChecks;
 	}
 
-	/** Takes new members. Calls that run keep those that they started on. */
+	/** Replaces the members. Running calls keep theirs. */
 	replace(members: readonly RpcMember[]): void {
 		const before = new Set(this.#members);
 		this.#members = members;
@@ -117,7 +117,7 @@ export class NetworkPool {
 		this.#firstChecks = Promise.all([this.#firstChecks, ...fresh]);
 	}
 
-	/** True where a member serves this chain and is not out. */
+	/** True where a member serves this chain and is not ejected. */
 	get isOnline(): boolean {
 		return this.#members.some(({ state, health }) => state.chain === "right" && health.state !== "out");
 	}
@@ -126,7 +126,7 @@ export class NetworkPool {
 		return this.#paces[kind];
 	}
 
-	/** The members that may be asked, in the order in which to ask them. */
+	/** Returns the usable members in the order in which to try them. */
 	order(): RpcMember[] {
 		const [only, second] = this.#members;
 		if (only !== undefined && second === undefined) return only.state.chain === "right" ? [only] : [];
@@ -143,7 +143,7 @@ export class NetworkPool {
 			}));
 		const inUse = places.filter(({ out }) => out === 0);
 		if (inUse.length === 0) {
-			// All are tried then, and those that would let a call wait go last.
+			// All are tried then; members that would keep a call waiting go last.
 			places.sort((a, b) => Number(a.member.state.silent) - Number(b.member.state.silent) || a.place - b.place);
 			return places.map(({ member }) => member);
 		}
@@ -152,8 +152,9 @@ export class NetworkPool {
 	}
 
 	/**
-	 * Of these those that can run the item, in their order: what operators say first, then what was learned. Those
-	 * that seem to lack the method go last, since a lesson may be wrong. Never empty where `members` is not.
+	 * Returns the members that can run the item, in their order: the operator's settings count first, then what was
+	 * learned. Those that seem to lack the method go last, since that may be outdated. Never empty where `members` is
+	 * not.
 	 */
 	able(members: readonly RpcMember[], item: RpcItem): readonly RpcMember[] {
 		if (members.length < 2) return members;
@@ -166,7 +167,7 @@ export class NetworkPool {
 		return known.toSorted((a, b) => lacks(a) - lacks(b));
 	}
 
-	/** True where it makes a difference that the item reads a block that only archives still have the state of. */
+	/** Returns true where only some members have the state of the block that the item reads. */
 	#isOld(members: readonly RpcMember[], { method, params }: RpcItem): boolean {
 		if (!members.some(({ capabilities }) => capabilities !== null && !capabilities.has("archive"))) return false;
 		const best = this.#bestHead();
@@ -200,7 +201,7 @@ export class NetworkPool {
 		return best;
 	}
 
-	/** One that is not there at the start is not used before a probe was good. */
+	/** Checks a member at the start: one that does not answer is not used before a good probe. */
 	async #firstCheck(member: RpcMember): Promise<void> {
 		if (await this.#probe(member)) this.#changed(member);
 		else if (member.state.chain === "unknown") {
@@ -210,7 +211,7 @@ export class NetworkPool {
 		}
 	}
 
-	/** True where the member is there and serves this chain. */
+	/** Probes a member; returns true where it answers and serves this chain. */
 	async #probe(member: RpcMember): Promise<boolean> {
 		const check = await this.#deps.probe(member, this.network);
 		if (this.#closed || check.kind === "silent") return false;
@@ -252,7 +253,7 @@ export class NetworkPool {
 	}
 }
 
-/** Those that the operator says to have it, or says nothing of; all where there is none. */
+/** Returns the members whose settings have the capability, or have no list; all where there is none. */
 function having(members: readonly RpcMember[], capability: string): readonly RpcMember[] {
 	const told = members.filter(({ capabilities }) => capabilities?.has(capability) ?? true);
 	return told.length > 0 ? told : members;

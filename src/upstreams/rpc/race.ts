@@ -4,7 +4,7 @@ import { RpcFault } from "./faults.ts";
 import type { RpcMember } from "./member.ts";
 import type { CallKind, NetworkPool, WaitingCall } from "./network.ts";
 
-/** Bounds of the time after which a second upstream is asked, and the time where nothing is known. */
+/** Bounds of the time after which a second upstream is tried, and the default where no latency is known. */
 const LEAST_HEDGE_MS = 25;
 const MOST_HEDGE_MS = 2_000;
 const UNKNOWN_HEDGE_MS = 400;
@@ -16,29 +16,30 @@ export interface RaceCall {
 	readonly clock: TimerClock;
 	/** Whose share of an upstream's places it counts in. */
 	readonly tenant: string;
-	/** In the order in which they are asked. */
+	/** The members in the order in which they are tried. */
 	readonly members: readonly RpcMember[];
 	readonly kind: CallKind;
 	/**
-	 * `read`: asked again and of a second one at will. `raw-send`: the same bytes may go to the next one after a fault,
-	 * but not after a silence. `send`: the next one is asked only where the one before is known not to have taken it.
+	 * `read`: may be retried, and sent to a second member. `raw-send`: the same bytes may go to the next one after a
+	 * fault, but not after a silence. `send`: the next one is tried only where the previous one certainly did not accept
+	 * it.
 	 */
 	readonly safety: "read" | "raw-send" | "send";
-	/** The instant by the clock at which all ends. */
+	/** The instant at which the race ends. */
 	readonly deadlineMs: number;
 	/** Aborts when the caller leaves. */
 	readonly signal: AbortSignal;
-	/** Members that are known to lack what is asked for: another's word for the same is not asked of them. */
+	/** Returns true for members known to lack the method: they are not tried to confirm another's refusal. */
 	readonly lacking?: (member: RpcMember) => boolean;
 }
 
-/** One try at one upstream. */
+/** One attempt at one upstream. */
 export interface RpcAttempt {
 	readonly member: RpcMember;
 	readonly signal: AbortSignal;
-	/** An earlier try of this call may have been taken. */
+	/** True where an earlier attempt of this call may have been accepted. */
 	readonly afterTaken: boolean;
-	/** A connection of its own. */
+	/** True: use a new connection. */
 	readonly fresh: boolean;
 }
 
@@ -47,7 +48,8 @@ export interface RaceResult<T> {
 	readonly member: RpcMember;
 	readonly retries: number;
 	/**
-	 * Gives back what the try holds; once. Until then its signal follows the caller's. `fault`: it broke after all.
+	 * Releases what the attempt holds; called once. Until then its signal follows the caller's.
+	 * @param fault set where the attempt failed after all
 	 */
 	readonly end: (fault?: RpcFault) => void;
 }
@@ -60,8 +62,8 @@ interface Running {
 }
 
 /**
- * Asks one upstream after another, and a second one beside the first where a read takes longer than nearly all do.
- * The first answer wins, the others are aborted: one that was overtaken and has answered nothing since counts as failed.
+ * Tries one upstream after another, and a second one beside the first where a read takes longer than nearly all do. The
+ * first answer wins, the others are aborted. One that was overtaken and has answered nothing since counts as failed.
  */
 export class Race<T> implements WaitingCall {
 	readonly #call: RaceCall;
@@ -109,7 +111,7 @@ export class Race<T> implements WaitingCall {
 		return this.#result.promise;
 	}
 
-	/** A read does not wait on for one that is out. */
+	/** A read stops waiting for an ejected member. */
 	memberIsOut(member: RpcMember): void {
 		if (this.#call.safety !== "read" || this.#over) return;
 		let waits = false;
@@ -117,7 +119,7 @@ export class Race<T> implements WaitingCall {
 		if (waits && this.#running.size === 1) this.#startNext();
 	}
 
-	/** Starts a try at the next member that has a place; false where there is none. */
+	/** Starts an attempt at the next member that has a place; returns false where there is none. */
 	#startNext(): boolean {
 		const { members, pool, tenant, lacking } = this.#call;
 		const again = this.#again;
@@ -135,13 +137,13 @@ export class Race<T> implements WaitingCall {
 			this.#faults.push(new RpcFault("full", "runs as many calls as it may"));
 		}
 		if (this.#running.size > 0) return false;
-		// Once: whoever has been asked already, and the time, go on to count.
+		// It waits once: the members tried so far, and the time, continue to count.
 		if (full === null || this.#hasWaited) this.#fail(false);
 		else void this.#startInTurn(full);
 		return false;
 	}
 
-	/** Where every member is full: the first of them, when it has a place. */
+	/** Waits for a place at the first member, where every member is full. */
 	async #startInTurn(member: RpcMember): Promise<void> {
 		this.#hasWaited = true;
 		const { pool, tenant } = this.#call;
@@ -149,7 +151,7 @@ export class Race<T> implements WaitingCall {
 		if (this.#over) giveBack?.();
 		else if (giveBack === null) this.#fail(false);
 		else {
-			// It is not full any more: what comes of it counts.
+			// It is no longer full, so its outcome counts.
 			while (this.#faults.at(-1)?.kind === "full") this.#faults.pop();
 			this.#start(member, giveBack, false);
 		}
@@ -184,7 +186,10 @@ export class Race<T> implements WaitingCall {
 		this.#result.resolve({ value, member, retries: this.#sent - 1, end: (fault) => this.#end(running, fault) });
 	}
 
-	/** It had time enough. One that answers others meanwhile is only slow with this call. */
+	/**
+	 * Ends an overtaken attempt, which had enough time. A member that answers others meanwhile is only slow with this
+	 * call.
+	 */
 	#overtake({ leg, controller, giveBack, startedMs }: Running, winner: Running): void {
 		const { pool, kind } = this.#call;
 		const { lastGoodMs } = leg.member.state;
@@ -211,14 +216,14 @@ export class Race<T> implements WaitingCall {
 		running.giveBack();
 		running.controller.abort(error);
 		if (!(error instanceof RpcFault)) {
-			// What an attempt throws beside faults is a fault of ours: it is not hidden behind another try.
+			// An error that is no fault is our own bug: another attempt must not hide it.
 			this.#finish(() => this.#result.reject(error));
 			return;
 		}
 		const { pool, safety } = this.#call;
 		const { member } = running.leg;
 		if (error.beforeAnswer && !running.leg.fresh) {
-			// A connection that was kept may just have been closed: that says nothing of the server.
+			// A reused connection may just have been closed, which shows nothing about the server.
 			this.#again = member;
 			this.#startNext();
 			return;
@@ -230,7 +235,7 @@ export class Race<T> implements WaitingCall {
 		else if (this.#running.size === 0) this.#startNext();
 	}
 
-	/** Callers may be less patient than we are: who has been silent to all for long has a fault all the same. */
+	/** Reports a member that was silent to all for long, even if the caller left before our limit. */
 	#left(): void {
 		const { reason } = this.#call.signal;
 		if (this.#winner !== null) {
@@ -247,7 +252,7 @@ export class Race<T> implements WaitingCall {
 		this.#finish(() => this.#result.reject(reason));
 	}
 
-	/** One timer for what comes first: the second try, the end of patience, the end. */
+	/** Sets one timer for the first of these: the second attempt, the end of patience, the end. */
 	#schedule(): void {
 		const { clock, deadlineMs } = this.#call;
 		const dueMs = Math.min(this.#hedgeAtMs, this.#giveUpAtMs, deadlineMs);
@@ -275,7 +280,7 @@ export class Race<T> implements WaitingCall {
 	#fail(late: boolean): void {
 		const { pool } = this.#call;
 		if (late) {
-			// What is told now must not start another try of this call.
+			// Reports from now on must not start another attempt of this call.
 			pool.waiting.delete(this);
 			for (const { leg } of this.#running) {
 				const fault = new RpcFault("timeout", "no answer in time");

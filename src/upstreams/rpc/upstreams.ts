@@ -34,7 +34,7 @@ export interface RpcUpstreamsOptions {
 	readonly publicEndpoints?: (network: RpcNetwork) => Promise<readonly string[]>;
 }
 
-/** What a status page shows of an upstream of a chain. Never its path or its headers: a key may stand there. */
+/** The state of a chain's upstream on a status page, without its path and headers: they may hold a key. */
 export interface RpcMemberStatus {
 	readonly name: string;
 	readonly origin: string;
@@ -46,7 +46,7 @@ export interface RpcMemberStatus {
 	readonly lastFault: string | null;
 	readonly busy: boolean;
 	readonly isPublic: boolean;
-	/** The newest block that it told of. */
+	/** The newest block that it reported. */
 	readonly reached: number | null;
 	readonly counts: CallCounts;
 }
@@ -57,19 +57,22 @@ export interface RpcNetworkStatus {
 	readonly upstreams: readonly RpcMemberStatus[];
 }
 
-/** Chain upstreams with what an operator does to them. */
+/** Chain upstreams with the operator's actions. */
 export interface RunningRpcUpstreams extends RpcUpstreams {
-	/** What is final on networks that are in use. */
+	/** The final blocks of networks in use. */
 	readonly heads: RpcHeads;
-	/** Takes new upstreams and time limits; calls under way run on as they began. Throws a SettingError, nothing changed then. */
+	/**
+	 * Replaces upstreams and time limits; calls under way finish with the old ones. Throws a SettingError, and then
+	 * changes nothing.
+	 */
 	reload(config: RpcConfig, timeouts: RpcTimeouts): void;
-	/** Resolves when every upstream has been asked once which chain it serves. */
+	/** Resolves when the chain of every upstream was checked once. */
 	checked(): Promise<void>;
-	/** For status pages: networks that are switched on and have upstreams, by slug. */
+	/** Returns the enabled networks with upstreams, by slug, for status pages. */
 	snapshot(): RpcNetworkStatus[];
-	/** The network that is switched on under this slug. */
+	/** Returns the enabled network with this slug. */
 	network(slug: string): RpcNetwork | undefined;
-	/** Stops probes. Calls under way are not touched. */
+	/** Stops probes. Calls under way continue. */
 	close(): void;
 }
 
@@ -85,7 +88,7 @@ class Upstreams implements RunningRpcUpstreams {
 	readonly #pools = new Map<string, NetworkPool>();
 	readonly #finalityListeners = new Set<FinalityListener>();
 	#networks: ReadonlyMap<string, RpcNetwork> = new Map();
-	/** Their names in order: asked for with every call. */
+	/** Their names in order, cached since every call reads them. */
 	#slugs: readonly string[] = [];
 	#deps: CallDeps;
 	#mask: SecretMask = NO_SECRETS;
@@ -186,7 +189,7 @@ class Upstreams implements RunningRpcUpstreams {
 		if (bare.length > 0) this.#publicFound = this.#usePublic(bare, config);
 	}
 
-	/** True where a network shall have none of its upstreams any more: those of the operator, or public ones. */
+	/** Returns true where a network loses all its upstreams: the operator's, or public ones. */
 	#hasNone(config: RpcConfig, slug: string, pool: NetworkPool): boolean {
 		if ((config.networks[slug]?.upstreams.length ?? 0) > 0) return false;
 		return !config.public || pool.members.some(({ isPublic }) => !isPublic);
@@ -229,7 +232,10 @@ class Upstreams implements RunningRpcUpstreams {
 	}
 }
 
-/** The networks of the table that are switched on. Throws a SettingError for a name that is none. */
+/**
+ * Returns the enabled networks.
+ * @throws SettingError for an unknown name
+ */
 function switchedOn(config: RpcConfig, catalog: RpcUpstreamsOptions["catalog"]): ReadonlyMap<string, RpcNetwork> {
 	for (const slug of Object.keys(config.networks)) {
 		if (catalog.networks.has(slug) || catalog.optionalNetworks.has(slug)) continue;
@@ -245,7 +251,7 @@ function switchedOn(config: RpcConfig, catalog: RpcUpstreamsOptions["catalog"]):
 	return networks;
 }
 
-/** The names that operators gave, else hosts; a number behind those that are taken. */
+/** Returns the operator's names, else hosts; a repeated one gets a number. */
 function namesOf(upstreams: readonly RpcUpstreamConfig[]): string[] {
 	const taken = new Set(upstreams.flatMap(({ name }) => (name === undefined ? [] : [name])));
 	return upstreams.map(({ name, url }) => {
@@ -258,7 +264,7 @@ function namesOf(upstreams: readonly RpcUpstreamConfig[]): string[] {
 	});
 }
 
-/** Probed seldom: it is somebody else's, and free. */
+/** Returns the settings of a public upstream. It is probed seldom, since it is free and belongs to others. */
 function publicUpstream(url: string): RpcUpstreamConfig {
 	return { url, order: 0, weight: 1, health: { failures: 3, probeEveryMs: 30_000 } };
 }
