@@ -29,7 +29,7 @@ export interface GatewayDeps {
 	readonly embedded: { endpoint(): Promise<{ readonly url: string; readonly key: string }> };
 	/** True where the built-in chat engine can run on this machine. */
 	readonly embeddedAvailable: boolean;
-	/** The built-in speech and voice engines. */
+	/** The built-in speech engine and the audio encoder. */
 	readonly audio: AudioEngines;
 	/** The built-in embedding model; null if it cannot run on this machine. */
 	readonly embeddings: EmbeddingEngine | null;

@@ -37,7 +37,7 @@ export function sleep(timers: Timers, ms: number): Promise<void> {
 	return new Promise((resolve) => void timers.after(ms, resolve));
 }
 
-/** A clock that only moves when it is told to. */
+/** A clock that moves only by `advance` and `setWall`. */
 export class ManualClock implements Clock {
 	#nowMs: number;
 	#monotonicMs = 0;

@@ -12,7 +12,7 @@ export class SequencePool<Lane> {
 	/** Mean duration of recent requests, in ms. */
 	#meanMs = 5_000;
 
-	/** @param lanes one more than the number of concurrent requests */
+	/** @param lanes one more than the number of concurrent requests of one tenant */
 	constructor(lanes: readonly Lane[], maxWaiting: number) {
 		this.#free = [...lanes];
 		this.#places = Math.max(1, lanes.length - 1);

@@ -1,12 +1,12 @@
 import type { Requester } from "../../fairness/index.ts";
 
-/** Reading the text of files: what routes hand in and get. */
+/** The interface that extracts the text of files. */
 export interface DocumentReader {
 	/**
-	 * A file's text: Markdown where it has structure. The bytes are let go of when this settles.
-	 * @param name tells the type where the content alone does not
-	 * @throws ApiError INVALID_REQUEST where the file gives no text, with a message that says why; SERVICE_UNAVAILABLE where
-	 * too much waits; what the requester's signal aborts with
+	 * Returns a file's text: Markdown if it has structure. The bytes are released when this settles.
+	 * @param name decides the type if the content alone does not
+	 * @throws {ApiError} INVALID_REQUEST if the file gives no text, with the reason; SERVICE_UNAVAILABLE if too many wait; the
+	 * reason of the requester's signal
 	 */
 	read(bytes: Uint8Array, name: string, requester: Requester): Promise<string>;
 }

@@ -6,7 +6,7 @@ import { readFile } from "node:fs/promises";
 import { Tokenizer } from "@huggingface/tokenizers";
 import { InferenceSession, Tensor } from "onnxruntime-node";
 
-/** The length of a vector's list of numbers. */
+/** The number of dimensions of a vector. */
 export const EMBEDDED_DIMENSIONS = 384;
 /** The model's number of positions, including its two special tokens; it was trained on texts of up to 256. */
 export const EMBEDDED_MAX_TOKENS = 512;

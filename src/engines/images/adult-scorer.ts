@@ -10,19 +10,19 @@ import type { ScorerState } from "./port.ts";
 import { ScoreDone, type ScoreJob, type ScoreStart } from "./score/child-work.ts";
 import { VIEW_BYTES } from "./score/view.ts";
 
-/** By its name in the list of assets, and what `models pull` takes. */
+/** Its name in the asset list and for `models pull`. */
 export const ADULT_SCORER_ASSET = "open-nsfw.onnx";
 const PULL_NAME = "open-nsfw";
 const MAX_MEMORY_MB = 700;
-/** Views of a picture that are scored in one go: between them the next picture has its turn. */
+/** Views of an image in one job; between jobs another image has its turn. */
 const VIEWS_A_JOB = 8;
 
 export interface AdultScorerOptions {
 	readonly assets: AssetStore;
 	readonly log: Log;
-	/** Processor time of one job: `VIEWS_A_JOB`. */
+	/** Processor time of one job, which is `VIEWS_A_JOB` views. */
 	readonly limitMs: number;
-	/** Images that may wait for their turn. */
+	/** The number of waiting images. */
 	readonly maxWaiting: number;
 	readonly idleStopMs: number;
 }
@@ -31,7 +31,7 @@ interface Scores {
 	readonly scores: readonly number[];
 }
 
-/** How likely views of a picture are adult content: open_nsfw, in a process of its own that decodes nothing. */
+/** Scores how likely views of an image are adult content: open_nsfw, in its own process that decodes nothing. */
 export class AdultScorer {
 	readonly #download: AssetDownload;
 	readonly #jobs: JobPool<Scores>;
@@ -73,9 +73,10 @@ export class AdultScorer {
 	}
 
 	/**
+	 * Scores views.
 	 * @param views of `VIEW_BYTES`, one after the other
 	 * @returns the highest score of them
-	 * @throws ApiError MODEL_OFFLINE, MODEL_OVERLOADED, INFERENCE_FAILED, SERVICE_UNAVAILABLE
+	 * @throws {ApiError} MODEL_OFFLINE, MODEL_OVERLOADED, INFERENCE_FAILED, SERVICE_UNAVAILABLE
 	 */
 	async score(views: Uint8Array, requester: Requester): Promise<number> {
 		await this.requireReady();
@@ -89,7 +90,10 @@ export class AdultScorer {
 		return highest;
 	}
 
-	/** @throws ApiError MODEL_OFFLINE */
+	/**
+	 * Throws unless the model is ready.
+	 * @throws {ApiError} MODEL_OFFLINE
+	 */
 	async requireReady(): Promise<void> {
 		const { state, text } = await this.state();
 		if (state === "ready") return;
@@ -106,7 +110,7 @@ export class AdultScorer {
 	}
 }
 
-/** Why the runtime of the model cannot run here; null where it can. */
+/** Returns why the model's runtime cannot run on this machine; null if it can. */
 function nativeRuntime(): string | null {
 	try {
 		Bun.resolveSync("onnxruntime-node", import.meta.dir);
@@ -116,7 +120,7 @@ function nativeRuntime(): string | null {
 	}
 }
 
-/** It works on pixels of one size: what goes wrong is never the picture's fault. */
+/** All inputs are pixels of one size, so a failure is never the image's fault. */
 const failed = () => new ApiError("INFERENCE_FAILED", { message: "The adult-content score could not be computed; try again" });
 const tooSlow = () =>
 	new ApiError("REQUEST_TIMEOUT", { message: "The adult-content score takes too long on this server; send a smaller image" });

@@ -4,7 +4,7 @@ import type { ImageEngine } from "./port.ts";
 
 const PROBE_SIDE = 256;
 
-/** The image engine for `turnpike doctor`: starts it and edits; says whether safe mode has its model. */
+/** Checks the image engine for `turnpike doctor`: starts it and edits; reports whether safe mode has its model. */
 export async function checkImages(engine: ImageEngine): Promise<Finding> {
 	const name = "image engine";
 	const startedAt = performance.now();
@@ -19,7 +19,7 @@ export async function checkImages(engine: ImageEngine): Promise<Finding> {
 	return ok(name, `edits after ${Math.round(performance.now() - startedAt)} ms. ${text}`);
 }
 
-/** A black square, 8 bits of grey a pixel (ISO/IEC 15948, 5). */
+/** Returns a black square, 8 bits of grey a pixel (ISO/IEC 15948, 5). */
 function greyPng(side: number): Uint8Array {
 	const header = Buffer.alloc(13);
 	header.writeUInt32BE(side, 0);

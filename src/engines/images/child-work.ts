@@ -3,7 +3,7 @@ import { Compile } from "typebox/compile";
 import type { Operation } from "./edit/operation.ts";
 import { type Enlargement, type FinishOptions, IMAGE_MEDIA_TYPES, type OutputFormat } from "./port.ts";
 
-/** What goes to a child, beside the `id` of the job. */
+/** The message to a child, without the `id` of the job. */
 export type ImageWork =
 	| { readonly do: "normalise"; readonly bytes: Uint8Array; readonly minPixels: number }
 	| { readonly do: "finish"; readonly bytes: Uint8Array; readonly options: FinishOptions }
@@ -50,12 +50,15 @@ const Done = Type.Object({
 	),
 });
 
-/** What comes back: a picture, views, or why there is none. */
+/** The child's answer: an image, views, or the reason for a failure. */
 export type ImageDone = Static<typeof Done>;
 
 const check = Compile(Done);
 
-/** Without a copy: a picture may be large. @throws Error */
+/**
+ * Parses an answer without a copy, because an image may be large.
+ * @throws {Error}
+ */
 export function parseImageDone(done: unknown): ImageDone {
 	if (!check.Check(done)) throw new Error("the image process gave something else than an answer");
 	return done;

@@ -1,4 +1,4 @@
-/** The process that decodes, changes and writes pictures: hostile ones take its time and memory, never the server's. */
+/** The process that decodes, edits and writes images: hostile ones take its time and memory, never the server's. */
 import { serveParent } from "../child-side.ts";
 import type { ImageDone, ImageWork } from "./child-work.ts";
 import { applyEdit } from "./edit/apply-edit.ts";

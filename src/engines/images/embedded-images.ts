@@ -21,26 +21,26 @@ import {
 	type ScorerState,
 } from "./port.ts";
 
-/** For glibc: blocks of pixels go back to the system when they are freed, and threads share what is kept. */
+/** Settings of glibc: freed blocks of pixels return to the system, and threads share the memory pools. */
 const RETURN_MEMORY = { MALLOC_MMAP_THRESHOLD_: "262144", MALLOC_ARENA_MAX: "2" };
 
 export interface EmbeddedImagesOptions {
 	readonly log: Log;
 	readonly assets: AssetStore;
-	/** Pictures that are worked on at once, each in a process of its own. Default 2. */
+	/** The number of concurrent images, each in its own process. Default 2. */
 	readonly processes?: number;
 	/** Processor time of one picture. Default 60 s. */
 	readonly limitMs?: number;
 	/** Resident memory of a process. Default 1024. */
 	readonly maxMemoryMb?: number;
-	/** Pictures that may wait for their turn. Default 128. */
+	/** The number of waiting images. Default 128. */
 	readonly maxWaiting?: number;
 	readonly idleStopMs?: number;
 	/** The child's entry file. */
 	readonly entry?: string;
 }
 
-/** Pictures in a few child processes, one at a time in each; the score of adult content in one more. */
+/** Edits images in a few child processes, one at a time in each; another process scores adult content. */
 export class EmbeddedImages implements ImageEngine {
 	readonly #jobs: JobPool<ImageDone>;
 	readonly #scorer: AdultScorer;
@@ -108,7 +108,7 @@ export class EmbeddedImages implements ImageEngine {
 		return this.#picture({ do: "upscale", bytes, to, output }, requester);
 	}
 
-	/** Processes that run now. */
+	/** Returns the ids of the running processes. */
 	pids(): number[] {
 		return [...this.#jobs.pids(), ...this.#scorer.pids()];
 	}
@@ -123,7 +123,10 @@ export class EmbeddedImages implements ImageEngine {
 		return picture;
 	}
 
-	/** @throws ImageFault, ApiError, what the requester's signal aborts with */
+	/**
+	 * Runs a job.
+	 * @throws {ImageFault}, {ApiError}, the reason of the requester's signal
+	 */
 	async #run(work: ImageWork, requester: Requester): Promise<ImageDone> {
 		const done = await this.#jobs.run(work, requester);
 		if (done.fault !== undefined) throw new ImageFault(done.fault.kind, done.fault.message, done.fault.imageIndex);

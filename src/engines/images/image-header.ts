@@ -6,8 +6,8 @@ export interface PixelSize {
 }
 
 /**
- * A picture's size as its header declares it, before its turn and before anything is decoded; null where the header is of a
- * type, or in a state, that only its decoder can tell. A picture may lie here: the decoder's own limits hold as well.
+ * Returns the size in an image's header, before anything is decoded; null if only the decoder can tell. The header may be
+ * wrong, so the decoder has its own limits, too.
  * Sources: PNG (ISO/IEC 15948, 11.2.2), GIF89a 18, RFC 9649 (WebP), JPEG (ITU-T T.81, B.2.2).
  */
 export function declaredSize(bytes: Uint8Array, type: ImageType): PixelSize | null {
@@ -19,7 +19,7 @@ export function declaredSize(bytes: Uint8Array, type: ImageType): PixelSize | nu
 		if (type === "jpeg") return jpegSize(view);
 		return null;
 	} catch (fault) {
-		// Cut off within its header.
+		// The header is truncated.
 		if (fault instanceof RangeError) return null;
 		throw fault;
 	}
@@ -37,7 +37,7 @@ function webpSize(view: DataView): PixelSize | null {
 	return { width: uint24(24) + 1, height: uint24(27) + 1 };
 }
 
-/** Markers that stand alone: no length follows them. */
+/** Markers without a length field. */
 const isBare = (marker: number): boolean => marker === 0x01 || (marker >= 0xd0 && marker <= 0xd9);
 /** C4, C8 and CC are tables and extensions. */
 const isFrame = (marker: number): boolean => marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);

@@ -1,6 +1,6 @@
 import { ImageFault } from "./port.ts";
 
-/** What is read. `heif` is AVIF or HEIC: its content tells which. */
+/** The supported types. `heif` is AVIF or HEIC, depending on its content. */
 export type ImageType = "jpeg" | "png" | "webp" | "gif" | "tiff" | "heif";
 
 const READ = "send a JPEG, PNG, WebP, GIF, AVIF or TIFF";
@@ -16,7 +16,7 @@ const SIGNATURES: readonly (readonly [signature: string, type: ImageType])[] = [
 	["II+\x00", "tiff"],
 	["MM\x00+", "tiff"],
 ];
-/** What is told by its name when it is refused: some of these run programs where they are opened. */
+/** Unsupported types that a refusal names: some of these run programs when opened. */
 const OTHERS: readonly (readonly [signature: string, what: string])[] = [
 	["%PDF-", "a PDF"],
 	["%!PS", "a PostScript file"],
@@ -38,8 +38,8 @@ const OTHERS: readonly (readonly [signature: string, what: string])[] = [
 const HEIF_BRANDS = /^(?:avi[fs]|hei[cxms]|hev[cxms]|mif[12]|msf1|mi[ah]f)$/;
 
 /**
- * A picture's type by its first bytes; a file's name or declared type has no say.
- * @throws ImageFault `unsupported`
+ * Returns an image's type by its first bytes; a file's name or declared type is ignored.
+ * @throws {ImageFault} `unsupported`
  */
 export function imageTypeOf(bytes: Uint8Array): ImageType {
 	const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, HEAD_BYTES)).toString("latin1");
@@ -53,7 +53,7 @@ export function imageTypeOf(bytes: Uint8Array): ImageType {
 	throw new ImageFault("unsupported", what === undefined ? `This is no image that is read: ${READ}` : `This is ${what}: ${READ}`);
 }
 
-/** The major brand and the compatible ones (ISO/IEC 14496-12, 4.3). */
+/** Returns the major brand and the compatible ones (ISO/IEC 14496-12, 4.3). */
 function brands(head: string): string[] {
 	const size = Buffer.from(head.slice(0, 4), "latin1").readUInt32BE(0);
 	const list = head.slice(16, Math.min(size, HEAD_BYTES));

@@ -1,7 +1,7 @@
 /**
- * Pictures: read, brought to a size and format, scored, blurred, edited and enlarged. Promises: type by content; limits of
- * pixels before anything is decoded; each picture in a killable process, within its time and memory; a refusal says what
- * is wrong. Local editing is deterministic and says what it does not understand. Nothing of a picture outlives its answer.
+ * Reads, converts, scores, blurs, edits and enlarges images. The type is detected by content; pixel limits apply before
+ * decoding; each image runs in a killable process with limits of time and memory. Local editing is deterministic and reports
+ * words that it does not understand. Nothing of an image outlives its answer.
  */
 export { ADULT_SCORER_ASSET } from "./adult-scorer.ts";
 export { checkImages } from "./check.ts";

@@ -1,21 +1,21 @@
-/** What is done with pictures on this machine: what routes hand in and get. */
+/** The interface of image processing on this machine. */
 
 import { ApiError, type Issue } from "../../errors/index.ts";
 import type { Requester } from "../../fairness/index.ts";
 
-/** 25 MiB: a picture of so many bytes or more is refused with 413. */
+/** 25 MiB: a larger image, or one of this size, is refused with 413. */
 export const MAX_IMAGE_BYTES = 26_214_400;
-/** 256 x 256: a picture with fewer pixels is refused. */
+/** 256 x 256: an image with fewer pixels is refused. */
 export const MIN_IMAGE_PIXELS = 65_536;
-/** 7680 x 4320: a picture with more pixels is refused, from its header, before anything is decoded. */
+/** 7680 x 4320: an image with more pixels is refused by its header, before anything is decoded. */
 export const MAX_IMAGE_PIXELS = 33_177_600;
-/** 4096 x 4096: what upscaling may give. */
+/** 4096 x 4096: the limit of an upscaled image. */
 export const MAX_UPSCALED_PIXELS = 16_777_216;
 /** The base picture and its layers or masks. */
 export const MAX_EDIT_IMAGES = 3;
 
 const IMAGE_FORMATS = ["png", "jpeg", "webp"] as const;
-/** What is written. `jpg` is the routes' to translate. */
+/** The output formats. Routes translate `jpg`. */
 export type ImageFormat = (typeof IMAGE_FORMATS)[number];
 
 export const IMAGE_MEDIA_TYPES: Readonly<Record<ImageFormat, `image/${ImageFormat}`>> = {
@@ -24,7 +24,7 @@ export const IMAGE_MEDIA_TYPES: Readonly<Record<ImageFormat, `image/${ImageForma
 	webp: "image/webp",
 };
 
-/** A picture that this engine wrote: upright, sRGB, 8 bits a channel, one frame, without metadata. */
+/** An image that this engine wrote: upright, sRGB, 8 bits a channel, one frame, without metadata. */
 export interface Picture {
 	readonly bytes: Uint8Array;
 	readonly mediaType: `image/${ImageFormat}`;
@@ -35,27 +35,27 @@ export interface Picture {
 
 export interface OutputFormat {
 	readonly format: ImageFormat;
-	/** 1 to 100, of jpeg and webp. Default 92. */
+	/** 1 to 100, for jpeg and webp. Default 92. */
 	readonly quality?: number;
 }
 
 export interface FinishOptions extends OutputFormat {
-	/** In pixels; absent: the size that it has. */
+	/** In pixels; absent: the image's own size. */
 	readonly size?: { readonly width: number; readonly height: number };
 	/**
-	 * How it is brought to `size`. `cover` (default): filled, what stands over is cut off evenly on both sides. `contain`:
-	 * whole, with transparent borders, white ones in jpeg. `fill`: stretched. `inside`: whole, without borders, so one side
-	 * may be shorter.
+	 * How the image is fitted to `size`. `cover` (default): filled, the excess is cropped evenly on both sides. `contain`: whole,
+	 * with transparent borders, white ones in jpeg. `fill`: stretched. `inside`: whole, without borders, so one side may be
+	 * shorter.
 	 */
 	readonly fit?: "cover" | "contain" | "fill" | "inside";
-	/** False: a picture that is smaller than `size` is cut to the ratio only. Default true. */
+	/** False: an image smaller than `size` is only cropped to the ratio. Default true. */
 	readonly enlarge?: boolean;
 }
 
 export interface LocalEdit {
-	/** What is to be done, in the words of docs/images.md, Local editing. */
+	/** The edits, in the language of docs/images.md, Local editing. */
 	readonly prompt: string;
-	/** 1 to `MAX_EDIT_IMAGES`, as callers sent them: the base first, then layers or masks, as the prompt uses them. */
+	/** 1 to `MAX_EDIT_IMAGES`, as callers sent them: the base first, then layers or masks that the prompt uses. */
 	readonly images: readonly Uint8Array[];
 	readonly output: OutputFormat;
 }
@@ -64,14 +64,14 @@ export type Enlargement = { readonly factor: number } | { readonly width: number
 
 export type ScorerState =
 	| { readonly state: "ready"; readonly text: string }
-	/** The text says why and how far it is; it may go to a caller. */
+	/** The text gives the reason and the progress; callers may see it. */
 	| { readonly state: "offline"; readonly text: string };
 
-/** Why a picture, or what is to be done with it, is refused. */
+/** Why an image or a prompt is refused. */
 export type ImageFaultKind =
-	/** No picture, or of a type that is not read (SVG, PDF, HEIC where it cannot be). */
+	/** Not an image, or of an unsupported type (SVG, PDF, HEIC without a decoder). */
 	| "unsupported"
-	/** Cut off or damaged. */
+	/** Truncated or damaged. */
 	| "corrupt"
 	/** Fewer than `MIN_IMAGE_PIXELS`. */
 	| "too-small"
@@ -79,18 +79,18 @@ export type ImageFaultKind =
 	| "too-many-pixels"
 	/** More than `MAX_IMAGE_BYTES`. */
 	| "too-many-bytes"
-	/** Took longer, or more memory, than one may. */
+	/** It took more time or memory than allowed. */
 	| "too-costly"
-	/** A prompt that local editing does not read: `message` names the words and tells what it can do. */
+	/** Local editing does not understand the prompt: `message` names the words and lists the possible edits. */
 	| "not-understood"
-	/** A prompt that is read, but does not fit these pictures: a crop outside, a layer that was not sent. */
+	/** The prompt does not fit these images: a crop outside, a layer that was not sent. */
 	| "not-possible";
 
-/** A fault of what the caller sent, not of this server. The text may go to a caller. */
+/** A fault of the caller's input, not of this server. The message may be sent to a caller. */
 export class ImageFault extends Error {
 	override readonly name = "ImageFault";
 	readonly kind: ImageFaultKind;
-	/** Of local editing: which of the pictures is at fault, from 0. */
+	/** For local editing: the index of the faulty image, from 0. */
 	readonly imageIndex: number | undefined;
 
 	constructor(kind: ImageFaultKind, message: string, imageIndex?: number) {
@@ -112,8 +112,8 @@ const API_CODES = {
 } as const satisfies Readonly<Record<ImageFaultKind, string>>;
 
 /**
- * The answer to a caller whose picture or prompt is at fault (docs/images.md, Refusals).
- * @param param the field that held the picture, `image` or `images`; of a prompt's fault it is `prompt`
+ * Returns the answer to a caller with a faulty image or prompt (docs/images.md, Refusals).
+ * @param param the field of the image, `image` or `images`; for a prompt's fault it is `prompt`
  */
 export function imageFaultAnswer(fault: ImageFault, param: string): ApiError {
 	const ofPrompt = fault.kind === "not-understood" || fault.kind === "not-possible";
@@ -128,41 +128,40 @@ export function imageFaultAnswer(fault: ImageFault, param: string): ApiError {
 }
 
 /**
- * Pictures in child processes. Every method that takes bytes takes them as a caller sent them, tells their type by their
+ * Processes images in child processes. Every method that takes bytes takes them as a caller sent them, detects their type by
  * content, and throws:
- * - ImageFault: the picture or the prompt is at fault
- * - ApiError MODEL_OVERLOADED (429, with Retry-After): too many pictures wait; SERVICE_UNAVAILABLE: the process does not start
- * - the reason of the requester's signal, where the caller left; its work is ended
- *
- * The bytes that are handed in are not changed and are let go of when the promise settles.
+ * - ImageFault: the image or the prompt is at fault
+ * - ApiError MODEL_OVERLOADED (429, with Retry-After): too many images wait; SERVICE_UNAVAILABLE: the process does not start
+ * - the reason of the requester's signal, if the caller left; its work is aborted
+ * The input bytes are not changed, and are released when the promise settles.
  */
 export interface ImageEngine {
 	/**
-	 * A picture as everything behind this can take it: upright, sRGB, 8 bits, its first frame, without metadata. PNG where
-	 * it has transparency or came without loss, else JPEG. Pixels and bytes are within the limits above.
-	 * @param limits default `MIN_IMAGE_PIXELS`; 0 for what an upstream answered
+	 * Returns an image in the common form: upright, sRGB, 8 bits, its first frame, without metadata. It is PNG if it has
+	 * transparency or was lossless, otherwise JPEG. Pixels and bytes are within the limits above.
+	 * @param limits default `MIN_IMAGE_PIXELS`; 0 for an upstream's answer
 	 */
 	normalise(bytes: Uint8Array, requester: Requester, limits?: { readonly minPixels?: number }): Promise<Picture>;
-	/** A picture in the size and format that the caller asked for. Transparency becomes white in jpeg. No minimum of pixels. */
+	/** Returns an image in the requested size and format. Transparency becomes white in jpeg. There is no minimum of pixels. */
 	finish(bytes: Uint8Array, options: FinishOptions, requester: Requester): Promise<Picture>;
 	/**
-	 * How likely a picture is adult content, 0 to 1: of the whole, or of the tile that scores highest where it is large.
-	 * @throws ApiError MODEL_OFFLINE where the weights are not there (yet), with the progress in its text
+	 * Returns how likely an image is adult content, 0 to 1: of the whole, or of the tile with the highest score if it is large.
+	 * @throws {ApiError} MODEL_OFFLINE if the weights are missing, with the progress in its text
 	 */
 	score(bytes: Uint8Array, requester: Requester): Promise<number>;
-	/** Whether `score` would answer now, and else why not. */
+	/** Returns whether `score` would answer now, and otherwise the reason. */
 	scorerState(): Promise<ScorerState>;
-	/** Begins the download of the scorer's weights where it is needed, without waiting for it. */
+	/** Starts the download of the scorer's weights if it is needed, without waiting for it. */
 	prefetch(): void;
-	/** The same size, beyond recognition: what is left is a few soft patches of colour. */
+	/** Blurs an image beyond recognition in the same size: a few soft patches of colour remain. */
 	blur(bytes: Uint8Array, output: OutputFormat, requester: Requester): Promise<Picture>;
-	/** Deterministic edits by prompt: see docs/images.md, Local editing. Its size is what the edits give. */
+	/** Edits by a prompt, deterministically: see docs/images.md, Local editing. The edits decide the size. */
 	localEdit(edit: LocalEdit, requester: Requester): Promise<Picture>;
 	/**
-	 * Enlarged by Lanczos resampling, which invents no detail. `factor` is 1 to 4 and is reduced so that the result has at
-	 * most `MAX_UPSCALED_PIXELS`; a size of more is refused. No side becomes shorter.
+	 * Enlarges by Lanczos resampling, which invents no detail. `factor` is 1 to 4 and is reduced so that the result has at most
+	 * `MAX_UPSCALED_PIXELS`; a larger size is refused. No side becomes shorter.
 	 */
 	upscale(bytes: Uint8Array, to: Enlargement, output: OutputFormat, requester: Requester): Promise<Picture>;
-	/** Ends the processes and any download, for good. */
+	/** Stops the processes and any download, for good. */
 	stop(): Promise<void>;
 }

@@ -14,15 +14,15 @@ interface Column {
 }
 
 const MIN_ROWS = 2;
-/** Lines further apart than so many letter heights are not of one table. */
+/** Lines of one table are at most this many letter heights apart. */
 const MAX_ROW_GAP = 3;
 /** Lines of one cell are closer than so many letter heights. */
 const CLOSE_GAP = 0.8;
-/** Two columns of text side by side have cells of this length. */
+/** Two columns of text side by side have cells of at least this length. */
 const PROSE_CHARS = 28;
 const MANY_COLUMNS = 4;
 
-/** Finds tables by their look: lines whose pieces stand below each other. Returns what is left as well. */
+/** Finds tables by layout: lines whose pieces are aligned vertically. Returns the remaining segments, too. */
 export function findTables(segments: readonly Segment[]): { tables: PageTable[]; rest: Segment[] } {
 	const rows = visualRows(segments);
 	const tables: PageTable[] = [];
@@ -63,7 +63,7 @@ function tableFrom(rows: readonly Row[], start: number): { rows: Row[]; columns:
 		columns = next;
 		run.push(row);
 	}
-	// A lone line at the end that begins where the table does is what follows it.
+	// A single line at the end that starts at the table's left edge is the text after it.
 	while (run.length > 0 && placesOf(run.at(-1) ?? [], columns).every((column) => column === 0)) run.pop();
 	const full = run.filter((row) => placesOf(row, columns).length >= 2);
 	if (full.length < MIN_ROWS) return null;
@@ -73,7 +73,7 @@ function tableFrom(rows: readonly Row[], start: number): { rows: Row[]; columns:
 const gapBetween = (above: Row, below: Row): number =>
 	Math.min(...above.map(({ bottom }) => bottom)) - Math.max(...below.map(({ top }) => top));
 
-/** The columns with a further row; null where a piece of it would bridge two of them. */
+/** Returns the columns with a further row; null if a piece of it would span two of them. */
 function joined(columns: readonly Column[], row: Row): Column[] | null {
 	const next = columns.map((column) => ({ ...column }));
 	for (const { left, right } of row) {
@@ -89,11 +89,11 @@ function joined(columns: readonly Column[], row: Row): Column[] | null {
 	next.sort((a, b) => a.left - b.left);
 	const overlap = next.some((column, index) => column.right > (next[index + 1]?.left ?? Number.POSITIVE_INFINITY));
 	const added = next.length - columns.length;
-	// A row that stands beside the columns rather than below them is another thing.
+	// A row beside the columns rather than below them is not part of the table.
 	return overlap || (row.length === 1 && added > 0) || (added > 0 && added === row.length) ? null : next;
 }
 
-/** Long pieces side by side are columns of a text. */
+/** Returns true for long pieces side by side, which are columns of text. */
 function isProse(rows: readonly Row[], columns: number): boolean {
 	if (columns >= MANY_COLUMNS || rows.length < 4) return false;
 	const segments = rows.flat();
@@ -101,10 +101,10 @@ function isProse(rows: readonly Row[], columns: number): boolean {
 	return chars / segments.length > PROSE_CHARS;
 }
 
-/** A line close below another: a cell's text that was broken. */
+/** Returns true for a line close below another: the wrapped text of a cell. */
 const continues = (above: Row, row: Row): boolean => gapBetween(above, row) < CLOSE_GAP * (row[0]?.size ?? 0);
 
-/** The columns that a row has pieces in. */
+/** Returns the columns in which a row has pieces. */
 function placesOf(row: Row, columns: readonly Column[]): number[] {
 	const places = row.map(({ left, right }) => columns.findIndex((column) => left < column.right && right > column.left));
 	return [...new Set(places)];

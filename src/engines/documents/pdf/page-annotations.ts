@@ -24,7 +24,7 @@ export interface PageLink {
 	readonly address: string;
 }
 
-/** The addresses that areas of a page lead to. */
+/** Returns the areas of a page that link to addresses. */
 export function readLinks(pdfium: Pdfium, document: number, page: number): PageLink[] {
 	const { call } = pdfium;
 	return pdfium.withMemory(32, (at) => {
@@ -58,7 +58,7 @@ function rectangle(pdfium: Pdfium, at: number): Box {
 	return { left: pdfium.float(at), top: pdfium.float(at + 4), right: pdfium.float(at + 8), bottom: pdfium.float(at + 12) };
 }
 
-/** Filled form fields as `name: value`, and what readers noted on the page. */
+/** Returns filled form fields as `name: value`, and readers' notes on the page. */
 export function readExtras(pdfium: Pdfium, page: number, form: number): string[] {
 	const { call } = pdfium;
 	const extras: string[] = [];

@@ -1,18 +1,18 @@
 import { type Box, boxAround, overlapX, type Segment, sameLine } from "./page-content.ts";
 
-/** Lines that belong together, in their order. */
+/** Lines of one block, in their order. */
 export interface PageBlock extends Box {
 	readonly lines: readonly Segment[];
 }
 
 /** Lines of one block are at most so many letter heights apart. */
 const LINE_GAP = 1.1;
-/** Pieces of one line are joined over a gap of so many letter heights. */
+/** Pieces of one line are joined across a gap of so many letter heights. */
 const JOIN_GAP = 3;
 const MARKER_CHARS = 5;
-/** Some files write the lines of all columns in turn. */
+/** Some files alternate between the lines of all columns. */
 const OPEN_BLOCKS = 4;
-/** So many pieces that begin at one place are a column. */
+/** This many pieces with the same left edge form a column. */
 const COLUMN_LINES = 4;
 
 /** Groups the segments of a page into blocks, in the order of the file. */
@@ -29,7 +29,7 @@ export function pageBlocks(segments: readonly Segment[]): PageBlock[] {
 	return groups.map((lines) => ({ lines, ...boxAround(lines) }));
 }
 
-/** Pieces of one line: a mark and its item, a number and its title, words that were set wide. */
+/** Joins pieces of one line: a mark and its item, a number and its title, widely spaced words. */
 function joinedPieces(segments: readonly Segment[]): Segment[] {
 	const joined: Segment[] = [];
 	const starts = new Map<number, number>();

@@ -1,4 +1,4 @@
-/** What a page is made of, in points from its lower left corner. */
+/** A box on a page, in points from its lower left corner. */
 export interface Box {
 	readonly left: number;
 	readonly right: number;
@@ -12,22 +12,22 @@ export interface Segment extends Box {
 	/** The height of its letters. */
 	readonly size: number;
 	readonly bold: boolean;
-	/** Its last word goes on in the next line. */
+	/** Its last word continues in the next line. */
 	readonly hyphen: boolean;
 }
 
 export interface PageContent {
 	/** Lines from left to right, in the order of the file. */
 	readonly segments: readonly Segment[];
-	/** Lines from the top down, turned (`turned`): in coordinates in which they run from left to right. */
+	/** Lines from the top down, rotated (`turned`) into coordinates in which they run from left to right. */
 	readonly verticalSegments: readonly Segment[];
 	/** Form fields and notes. */
 	readonly extras: readonly string[];
-	/** Letters and digits on it. */
+	/** The number of letters and digits on the page. */
 	readonly letters: number;
-	/** Something else than text is drawn on it: pictures, lines, letters drawn as lines. */
+	/** The page has more than text: pictures, lines, letters drawn as lines. */
 	readonly isDrawnOn: boolean;
-	/** Objects of text that the library leaves out, by their place among all of them. */
+	/** Text objects that the library skips, by their index among all of them. */
 	readonly leftOut: ReadonlySet<number>;
 }
 
@@ -42,7 +42,7 @@ export const overlapX = (a: Box, b: Box): number => Math.min(a.right, b.right) -
 
 export const overlapY = (a: Box, b: Box): number => Math.min(a.top, b.top) - Math.max(a.bottom, b.bottom);
 
-/** On one line: their middles lie within each other's height. */
+/** Returns true for segments on one line: the middle of each lies within the other's height. */
 export function sameLine(a: Segment, b: Segment): boolean {
 	const middle = (a.top + a.bottom) / 2 - (b.top + b.bottom) / 2;
 	return Math.abs(middle) < 0.5 * Math.min(a.size, b.size);

@@ -5,10 +5,10 @@ import { boxAround, overlapX, overlapY, type PageContent, type Segment } from ".
 import { type Placed, readingOrder } from "./reading-order.ts";
 import { turnedBack } from "./vertical-writing.ts";
 
-/** The sizes of letters in a document: what most of the text has, and the greater ones that headings have. */
+/** The letter sizes of a document: that of most of its text, and the larger ones of headings. */
 export interface FontSizes {
 	readonly body: number;
-	/** From the greatest on. */
+	/** In descending order. */
 	readonly headings: readonly number[];
 	readonly bodyIsBold: boolean;
 }
@@ -19,7 +19,7 @@ const MAX_HEADING_CHARS = 200;
 const MAX_HEADING_LINES = 3;
 /** A line that ends before this share of its column is the last of its paragraph. */
 const FULL_LINE = 0.85;
-/** Letter heights that a column of text is wide at least. */
+/** The minimum width of a text column in letter heights. */
 const COLUMN_WIDTH = 13;
 const BULLET = /^[\u2022\u25cf\u25aa\u25e6\u2023\u2043\uf0b7\uf0a7\u00b7\u25a0] */;
 const NUMBERED = /^(\d{1,3}[.)]|[a-z][.)]|\([a-z\d]{1,3}\)) /;
@@ -29,7 +29,7 @@ const WITHOUT_SPACES = "[\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}
 const WITHOUT_SPACES_END = new RegExp(`${WITHOUT_SPACES}$`, "u");
 const WITHOUT_SPACES_START = new RegExp(`^${WITHOUT_SPACES}`, "u");
 
-/** Rounded, so that the noise of matrices makes no size of its own. */
+/** Rounded, so that rounding errors of matrices do not create sizes. */
 const sizeOf = ({ size }: Segment): number => Math.round(size * 2) / 2;
 
 export function fontSizes(pages: readonly PageContent[]): FontSizes {
@@ -58,21 +58,23 @@ interface Item extends Placed {
 	readonly texts: readonly string[];
 }
 
-/** A page's blocks of Markdown in reading order. */
+/** Returns a page's blocks of Markdown in reading order. */
 export function pageMarkdown({ segments, verticalSegments, extras }: PageContent, sizes: FontSizes): string[] {
 	const { tables, rest } = findTables(segments);
 	const across = [
 		...tables.map((table) => ({ ...table, texts: [table.markdown], lineCount: table.markdown.split("\n").length - 1 })),
 		...blockItems(rest, sizes),
 	];
-	// The library has lines that begin at one height from left to right. Those of two rows stand like cells of a table.
+	// The library sorts lines that begin at the same height from left to right, so two rows look like cells of a table.
 	const fromRight = [...verticalSegments].sort((a, b) => b.top - a.top || a.left - b.left);
 	const down = readingOrder(blockItems(fromRight, sizes));
 	const items = across.length === 0 ? down : readingOrder([...across, ...verticalRegions(down, across)]);
 	return [...items.flatMap(({ texts }) => texts), ...extras];
 }
 
-/** Pieces of vertical writing in their order, as what takes place among those that run across: no region holds any of them. */
+/**
+ * Groups pieces of vertical writing into regions that take a place among horizontal pieces; no region contains any of those.
+ */
 function verticalRegions(down: readonly Item[], across: readonly Item[]): Item[] {
 	const regions: Item[] = [];
 	for (const item of down) {
@@ -103,13 +105,16 @@ function blockItems(segments: readonly Segment[], sizes: FontSizes): Item[] {
 	}));
 }
 
-/** Where the column of a block ends: at its own end where its lines are long and fill it, else with others that begin there. */
+/**
+ * Returns the right edge of a block's column: its own edge if its lines are long and fill it, otherwise that of blocks with the
+ * same left edge.
+ */
 function columnRight(block: PageBlock, blocks: readonly PageBlock[], pageRight: number): number {
 	const width = block.right - block.left;
 	const before = block.lines.slice(0, -1);
 	const full = before.filter((line) => line.right - block.left >= FULL_LINE * width);
 	if (before.length > 1 && full.length >= before.length / 2 && width > COLUMN_WIDTH * (before[0]?.size ?? 0)) return block.right;
-	// Others above and below that reach into what stands beside the block are of no column, or of another.
+	// Blocks above and below that extend into the block's neighbours belong to another column, or to none.
 	const limit = blocks.reduce(
 		(least, { left, top, bottom }) =>
 			left > block.right && top > block.bottom && bottom < block.top ? Math.min(least, left) : least,
@@ -145,7 +150,7 @@ function startsParagraph(last: Segment, line: Segment, block: PageBlock, right: 
 	const width = right - block.left;
 	const room = right - last.right;
 	const firstWord = (line.right - line.left) * ((/^\S+/.exec(line.text)?.[0].length ?? 1) / Math.max(1, line.text.length));
-	// The next word would have found room: the line was ended on purpose.
+	// The next word would have fit, so the line break is intended.
 	if (last.right - block.left < FULL_LINE * width && room > firstWord + last.size) return true;
 	const indent = line.left - block.left;
 	return (
@@ -156,7 +161,7 @@ function startsParagraph(last: Segment, line: Segment, block: PageBlock, right: 
 	);
 }
 
-/** Lines as one text: a word that was parted is joined. */
+/** Joins lines to one text, and rejoins hyphenated words. */
 function joinLines(lines: readonly Segment[]): string {
 	let text = "";
 	let hyphen = false;

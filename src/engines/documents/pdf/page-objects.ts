@@ -3,16 +3,16 @@ import type { Pdfium } from "./pdfium.ts";
 /** FPDF_PAGEOBJ_TEXT and FPDF_PAGEOBJ_FORM (public/fpdf_edit.h). */
 const TEXT_OBJECT = 1;
 const FORM_OBJECT = 5;
-/** Objects of a page that are looked at, and how deep those of forms are. */
+/** Limits for the inspected objects of a page, and for the depth of nested forms. */
 const MAX_OBJECTS = 100_000;
 const MAX_DEPTH = 8;
-/** What has no width is no text for the library (CPDF_TextPage::ProcessTextObject). */
+/** The library ignores text without width (CPDF_TextPage::ProcessTextObject). */
 const NO_WIDTH = 0.01;
 
 export interface PageObjects {
-	/** Something else than text is drawn on the page. */
+	/** The page has more than text. */
 	readonly isDrawnOn: boolean;
-	/** Objects of text that the library leaves out, by their place among all of them. */
+	/** Text objects that the library skips, by their index among all of them. */
 	readonly leftOut: ReadonlySet<number>;
 }
 
@@ -34,7 +34,7 @@ export function pageObjects(pdfium: Pdfium, page: number): PageObjects {
 	return { isDrawnOn, leftOut };
 }
 
-/** A page's objects of text in the order of the file, with those within its forms. */
+/** Yields a page's text objects in the order of the file, including those in its forms. */
 export function* textObjects({ call }: Pdfium, page: number): Generator<number> {
 	let seen = 0;
 	function* within(count: number, objectAt: (index: number) => number, depth: number): Generator<number> {

@@ -12,7 +12,7 @@ import { laidDown, withoutVerticalWriting } from "./vertical-writing.ts";
 
 /** A page with fewer letters than this may be a scan: some carry a stamp or a page number as text. */
 const SCAN_LETTERS = 16;
-/** Scanned pages of a file that are read: a page takes a program seconds. */
+/** The number of scanned pages that are read: each takes seconds. */
 const MAX_SCANS = 200;
 
 const NO_PAGE: PageContent = {
@@ -27,8 +27,9 @@ const NO_PAGE: PageContent = {
 let library: Promise<Pdfium> | null = null;
 
 /**
- * A PDF (ISO 32000) as Markdown: columns in reading order, tables, headings, links, filled forms and notes; pages that
- * are pictures by `readScan`. Throws DocumentFault.
+ * Converts a PDF (ISO 32000) to Markdown: columns in reading order, tables, headings, links, filled forms and notes; `readScan`
+ * reads pages that are pictures.
+ * @throws {DocumentFault}
  */
 export async function pdfToMarkdown(bytes: Uint8Array, readScan: ReadScan | null): Promise<string> {
 	library ??= Pdfium.load();
@@ -52,12 +53,12 @@ export async function pdfToMarkdown(bytes: Uint8Array, readScan: ReadScan | null
 	return text;
 }
 
-/** Text without letters is of a font that does not tell them. */
+/** Returns true if the page may be a scan. Text without letters has a font that does not map to them. */
 function mayBeScan({ letters, isDrawnOn }: PageContent): boolean {
 	return letters < SCAN_LETTERS && (isDrawnOn || letters === 0);
 }
 
-/** A scan is read with what stands on it as text: that comes once. */
+/** Returns the Markdown of a page; for a scan, text that both the scan and the page contain appears once. */
 function markdownOf(page: PageContent, sizes: ReturnType<typeof fontSizes>, scanned: string): string[] {
 	const letters = (text: string) => text.replaceAll(/[^\p{L}\p{N}]/gu, "").toLowerCase();
 	const own = letters([...page.segments, ...page.verticalSegments].map(({ text }) => text).join(""));
@@ -78,10 +79,10 @@ function readPages(pdfium: Pdfium, bytes: Uint8Array): PageContent[] {
 	});
 }
 
-/** The pages with their vertical text that the library leaves out: those that have any are read once more for it. */
+/** Adds vertical text that the library skips, by reading the pages that have any once more. */
 function withVerticalText(pdfium: Pdfium, bytes: Uint8Array, pages: readonly PageContent[]): readonly PageContent[] {
 	if (pages.every(({ leftOut }) => leftOut.size === 0)) return pages;
-	// Fonts in streams of objects are found where these are written out.
+	// Fonts in object streams are only found after these are unpacked.
 	const plain = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes("/ObjStm") ? rebuildXref(bytes) : null;
 	const horizontal = withoutVerticalWriting(plain ?? bytes);
 	if (horizontal === null) return pages;

@@ -59,10 +59,10 @@ type FunctionName = (typeof FUNCTIONS)[number];
 const PASSWORD_ERRORS = [4, 5];
 const FORM_INFO_BYTES = 256;
 
-/** The file is not one that the library can find its way in. */
+/** The library cannot find the structure of the file. */
 class NotOpened extends DocumentFault {}
 
-/** The library with its memory. One document at a time. */
+/** The library with its memory. It opens one document at a time. */
 export class Pdfium {
 	readonly call: Readonly<Record<FunctionName, Call>>;
 	readonly #module: Record<string, unknown>;
@@ -94,7 +94,7 @@ export class Pdfium {
 		return pdfium;
 	}
 
-	/** A view of the library's memory: good until its next call. */
+	/** Returns a view of the library's memory, valid until its next call. */
 	bytes(at: number, length: number): Uint8Array {
 		return (this.#module.HEAPU8 as Uint8Array).subarray(at, at + length);
 	}
@@ -121,7 +121,7 @@ export class Pdfium {
 		}
 	}
 
-	/** Text that a function writes into a buffer in UTF-16: first asked for its length. */
+	/** Reads text that a function writes into a buffer in UTF-16: the first call returns its length. */
 	text(write: (buffer: number, length: number) => number): string {
 		const length = write(0, 0);
 		if (length <= 2) return "";
@@ -131,7 +131,10 @@ export class Pdfium {
 		});
 	}
 
-	/** Opens a document for the time of `use`, also one whose table of objects is lost. Throws DocumentFault. */
+	/**
+	 * Opens a document during `use`, also one with a lost cross-reference table.
+	 * @throws {DocumentFault}
+	 */
 	withDocument<T>(file: Uint8Array, use: (document: number, form: number) => T): T {
 		try {
 			return this.#open(file, use);
@@ -168,7 +171,7 @@ export class Pdfium {
 		});
 	}
 
-	/** Loads a page for the time of `use`; null where it cannot be read. */
+	/** Loads a page during `use`; null if it cannot be read. */
 	withPage<T>(document: number, form: number, index: number, use: (page: number) => T): T | null {
 		const { call } = this;
 		const page = call.FPDF_LoadPage(document, index);

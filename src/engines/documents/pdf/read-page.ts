@@ -21,14 +21,14 @@ export interface OpenPage {
 	readonly page: number;
 }
 
-/** A page's text as the library has it, and memory for what it tells. */
+/** A page's text in the library, and memory for its results. */
 interface PageText {
 	readonly pdfium: Pdfium;
 	readonly textPage: number;
 	readonly at: number;
 }
 
-/** A letter by its place in the page's text, or a mark: a space, or a hyphen that parts a word. */
+/** A letter by its index in the page's text, or a mark: a space, or a hyphen at the end of a line. */
 interface PageSign extends PlacedLetter {
 	readonly index: number;
 }
@@ -60,7 +60,7 @@ export function readPage(pdfium: Pdfium, { document, form, page }: OpenPage): Pa
 	return withText<PageContent>(pdfium, page, none, (text) => {
 		const across = new SegmentBuilder(links, false);
 		const down = new SegmentBuilder(links, false);
-		// Text that cannot run down is not held as a whole: its letters take more memory than its words.
+		// Horizontal text is added line by line, because its letters take more memory than its words.
 		if (!hasEastAsian(text)) for (const line of linesOf(text)) addLine(text, line, across, false);
 		else {
 			const lines = [...linesOf(text)];
@@ -72,7 +72,7 @@ export function readPage(pdfium: Pdfium, { document, form, page }: OpenPage): Pa
 	});
 }
 
-/** Reads the text of some of a page's objects, each of which is laid out from left to right and may lie upon others. */
+/** Reads the text of some of a page's objects, each laid out from left to right and possibly overlapping. */
 export function readLaidOut(pdfium: Pdfium, page: number, objects: ReadonlySet<number>): Segment[] {
 	let place = 0;
 	const wanted = new Set<number>();
@@ -108,7 +108,7 @@ function hasEastAsian(text: PageText): boolean {
 	return false;
 }
 
-/** The lines of a page as the library parts them. */
+/** Yields the lines of a page as the library splits them. */
 function* linesOf(text: PageText): Generator<PageSign[]> {
 	const { pdfium, textPage, at } = text;
 	const count = lengthOf(text);
@@ -135,7 +135,7 @@ function addLine(
 		if (code === HYPHEN) builder.hyphen();
 		else if (code === SPACE) builder.space();
 		else {
-			// A word's letters are of one size: each call of the library takes time.
+			// A word's letters have one size, which saves calls of the library.
 			const size = builder.wordSize ?? letterHeight(pdfium, textPage, index, at);
 			const shownAt = runsDown ? turned(fullBox(pdfium, textPage, index, at)) : box;
 			builder.add({ code, box, shownAt, size }, () => pdfium.call.FPDFText_GetFontWeight(textPage, index) >= BOLD);
@@ -145,7 +145,7 @@ function addLine(
 }
 
 interface Letter extends PlacedLetter {
-	/** Where it stands among the others: vertical writing is turned. */
+	/** Its position on the page: vertical writing is rotated. */
 	readonly shownAt: Box;
 	readonly size: number;
 }
@@ -163,7 +163,7 @@ class SegmentBuilder {
 		this.#isLaidOut = isLaidOut;
 	}
 
-	/** The size of the letters of the word that is being read; null between words. */
+	/** Returns the letter size of the current word; null between words. */
 	get wordSize(): number | null {
 		return this.#draft === null || this.#draft.space ? null : this.#draft.size;
 	}
@@ -194,7 +194,7 @@ function newDraft(box: Box, size: number, bold: boolean): Draft {
 	return { text: "", address: undefined, linkFrom: 0, ...box, size, bold, hyphen: false, space: false };
 }
 
-/** A wide gap, a step back, or another line that the library took for the same: it does that behind a parted word. */
+/** Returns true at a wide gap, a step back, or another line that the library joined after a hyphenated word. */
 function partsFrom(draft: Draft, box: Box, size: number): boolean {
 	const height = Math.max(draft.size, size);
 	const gap = box.left - draft.right;
@@ -211,7 +211,7 @@ function addCharacter(draft: Draft, code: number, box: Box, size: number, addres
 		draft.address = address;
 		draft.linkFrom = draft.text.length;
 	}
-	// A hyphen that was marked within a line is a sign like others.
+	// A hyphen within a line is an ordinary character.
 	if (draft.hyphen) draft.text += "-";
 	draft.hyphen = false;
 	if (draft.space && draft.text !== "") draft.text += " ";
@@ -241,13 +241,13 @@ function charBox(pdfium: Pdfium, textPage: number, index: number, at: number): B
 	return { left: pdfium.double(at), right: pdfium.double(at + 8), bottom: pdfium.double(at + 16), top: pdfium.double(at + 24) };
 }
 
-/** The whole of a letter's place, not only what is drawn in it: a full stop stands in a corner (FS_RECTF). */
+/** Returns the whole box of a letter, not only its shape: a full stop is in a corner (FS_RECTF). */
 function fullBox(pdfium: Pdfium, textPage: number, index: number, at: number): Box {
 	pdfium.call.FPDFText_GetLooseCharBox(textPage, index, at);
 	return { left: pdfium.float(at), top: pdfium.float(at + 4), right: pdfium.float(at + 8), bottom: pdfium.float(at + 12) };
 }
 
-/** The font's size as the page shows it: many files write text of size 1 through a matrix. */
+/** Returns the font's size on the page: many files write text of size 1 through a matrix. */
 function letterHeight(pdfium: Pdfium, textPage: number, index: number, at: number): number {
 	const size = pdfium.call.FPDFText_GetFontSize(textPage, index);
 	if (pdfium.call.FPDFText_GetMatrix(textPage, index, at) === 0) return size;

@@ -1,22 +1,22 @@
 import { type Box, boxAround } from "./page-content.ts";
 
-/** A gutter between columns is at least so wide, in points. */
+/** The minimum width of a gutter between columns, in points. */
 const MIN_GUTTER = 7;
 const MIN_SIDE_LINES = 3;
 const MAX_CUTS = 40;
-/** A foot stands so many of its heights below what is above it. */
+/** The minimum gap above a footer, in its own heights. */
 const FOOT_GAP = 3;
-/** A page of more pieces is a map or a drawing: it has no columns, and looking for them would take long. */
+/** A page with more pieces is a map or a drawing without columns, and the search would take long. */
 const MAX_ITEMS = 300;
 
-/** What takes place on a page: how many lines it has tells columns from a lone piece at the side. */
+/** An item on a page; its number of lines distinguishes columns from a single piece at the side. */
 export interface Placed extends Box {
 	readonly lineCount: number;
 }
 
 /**
- * The order in which a reader takes the pieces of a page: bands from top to bottom, and in a band columns from left
- * to right (recursive cuts along white space).
+ * Returns the pieces of a page in reading order: bands from top to bottom, and in a band columns from left to right (recursive
+ * cuts along white space).
  */
 export function readingOrder<T extends Placed>(items: readonly T[], depth = 0): T[] {
 	if (items.length < 2 || items.length > MAX_ITEMS || depth > MAX_CUTS) return byPlace(items);
@@ -38,7 +38,7 @@ export function readingOrder<T extends Placed>(items: readonly T[], depth = 0): 
 
 const byPlace = <T extends Placed>(items: readonly T[]): T[] => [...items].sort((a, b) => b.top - a.top || a.left - b.left);
 
-/** A line far below all others, with a page's number or name: it belongs to none of the columns above it. */
+/** Returns a line far below all others, with a page's number or name, which belongs to no column above it. */
 function footOf<T extends Placed>(items: readonly T[]): T[] {
 	const lowest = items.reduce((low, item) => (item.bottom < low.bottom ? item : low));
 	const foot = items.filter((item) => item.bottom < lowest.top);
@@ -50,7 +50,7 @@ function footOf<T extends Placed>(items: readonly T[]): T[] {
 	return above - top > FOOT_GAP * (top - lowest.bottom) ? foot : [];
 }
 
-/** Bands from top to bottom; those that share a gutter stay together. */
+/** Returns bands from top to bottom; those that share a gutter stay together. */
 function bandsOf<T extends Placed>(items: readonly T[]): T[][] {
 	const bands: T[][] = [];
 	let lowest = Number.POSITIVE_INFINITY;
@@ -69,7 +69,7 @@ function bandsOf<T extends Placed>(items: readonly T[]): T[][] {
 	return groups;
 }
 
-/** Where the left column ends: a strip without text between two sides that both have several lines; null for none. */
+/** Returns the right edge of the left column: an empty strip between two sides with several lines each; null for none. */
 function gutterOf(items: readonly Placed[]): number | null {
 	const sorted = [...items].sort((a, b) => a.left - b.left);
 	let right = Number.NEGATIVE_INFINITY;

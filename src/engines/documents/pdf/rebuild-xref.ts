@@ -1,10 +1,10 @@
 import { constants, inflateSync, type ZlibOptions } from "node:zlib";
 import { MAX_INFLATED_BYTES } from "../limits.ts";
 
-/** Objects of a file that is rebuilt; readers have no more. */
+/** The number of objects in a rebuilt file; other readers have the same limit. */
 const MAX_OBJECTS = 1_000_000;
 const OBJECT = /(?:^|[^0-9])(\d{1,10})[ \t\r\n]+(\d{1,5})[ \t\r\n]+obj\b/g;
-/** Of an object's dictionary, where its type stands. */
+/** An object's type is in this part of its dictionary. */
 const HEAD_CHARS = 2_048;
 const ENTRY_DIGITS = 10;
 
@@ -16,9 +16,9 @@ interface Place {
 }
 
 /**
- * The file with a cross-reference table behind it that names every object found in it (ISO 32000-1, 7.5.4), as readers
- * rebuild one that is lost. Objects within streams are written out. Of objects with one number the last counts. null
- * where it has no catalog, and where it is encrypted: then streams hide their objects.
+ * Returns the file with a new cross-reference table of all objects in it (ISO 32000-1, 7.5.4), as readers rebuild a lost one.
+ * Objects within streams are unpacked. Of objects with one number the last counts. null if it has no catalog, or is encrypted:
+ * then streams hide their objects.
  */
 export function rebuildXref(bytes: Uint8Array): Uint8Array | null {
 	const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
@@ -58,7 +58,7 @@ export function rebuildXref(bytes: Uint8Array): Uint8Array | null {
 
 const LENIENT: ZlibOptions = { finishFlush: constants.Z_SYNC_FLUSH };
 
-/** The objects of an object stream (ISO 32000-1, 7.5.7), by number; none where it cannot be unpacked. */
+/** Returns the objects of an object stream (ISO 32000-1, 7.5.7), by number; none if it cannot be unpacked. */
 function packedObjects(text: string, from: number, head: string, maxBytes: number): (readonly [id: number, body: string])[] {
 	const [begin] = /\bstream\r?\n/.exec(head) ?? [];
 	const count = Number(/\/N\s+(\d{1,7})/.exec(head)?.[1]);
@@ -89,7 +89,10 @@ function packedObjects(text: string, from: number, head: string, maxBytes: numbe
 	return objects;
 }
 
-/** @param at where the table begins, behind a line end */
+/**
+ * Builds the table.
+ * @param at the offset of the table, behind a line end
+ */
 function tableOf(places: ReadonlyMap<number, Place>, root: number, at: number): string {
 	const sorted = [...places].sort(([one], [other]) => one - other);
 	const line = (offset: number, generation: number, kind: "f" | "n") =>

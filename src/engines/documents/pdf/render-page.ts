@@ -8,7 +8,7 @@ const MAX_SIDE_PIXELS = 6_000;
 const GRAY = 1;
 const GRAYSCALE = 0x08;
 
-/** A page as a gray picture for reading; null where it has no size, or nothing but white. */
+/** Renders a page as a grayscale image for text recognition; null if it has no size, or is all white. */
 export function renderPage(pdfium: Pdfium, page: number): ScannedPage | null {
 	const { call } = pdfium;
 	const points = [call.FPDF_GetPageWidthF(page), call.FPDF_GetPageHeightF(page)] as const;

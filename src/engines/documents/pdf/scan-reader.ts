@@ -1,4 +1,4 @@
-/** A page as a picture: one byte a pixel, from the top left. */
+/** A page as an image: one byte a pixel, from the top left. */
 export interface ScannedPage {
 	readonly width: number;
 	readonly height: number;

@@ -6,7 +6,7 @@ import type { ReadScan, ScannedPage } from "./scan-reader.ts";
 const PAGE_LIMIT_MS = 20_000;
 const MAX_TEXT_BYTES = 4 * 2 ** 20;
 
-/** Reads scanned pages by Tesseract, in the languages that it has; the picture goes by its standard input. */
+/** Reads scanned pages by Tesseract in its installed languages; the image is sent to its standard input. */
 export function tesseractReader(program: string): ReadScan {
 	let languages: Promise<string> | null = null;
 	return async (page) => {
@@ -15,7 +15,7 @@ export function tesseractReader(program: string): ReadScan {
 	};
 }
 
-/** All installed ones but those that only tell a page's direction. */
+/** Returns all installed languages, without those that only detect orientation. */
 async function installedLanguages(program: string): Promise<string> {
 	const listed = await run(program, ["--list-langs"], null);
 	const names = listed
@@ -30,7 +30,7 @@ function portableGraymap({ width, height, gray }: ScannedPage): Uint8Array {
 	return Buffer.concat([Buffer.from(`P5 ${width} ${height} 255\n`), gray]);
 }
 
-/** What the program writes; "" where it fails: a page without text is no fault. */
+/** Returns the program's output; "" if it fails, because a page without text is no fault. */
 function run(program: string, args: readonly string[], input: Uint8Array | null): Promise<string> {
 	return new Promise((resolve) => {
 		const child = spawn(program, args, {

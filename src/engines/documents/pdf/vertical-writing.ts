@@ -1,10 +1,10 @@
 import { type Box, boxAround, type Segment } from "./page-content.ts";
 
-/** Text that runs from the top down, its lines from right to left, as East Asia writes it (ISO 32000-1, 9.7.4.3). */
+/** Detects text from the top down, with lines from right to left, as in East Asia (ISO 32000-1, 9.7.4.3). */
 
-/** Pairs of neighbours of a line that are looked at. */
+/** The number of neighbouring letters of a line that are compared. */
 const SAMPLE = 400;
-/** Figures and Latin letters that may stand side by side in a line from the top down. */
+/** The number of figures and Latin letters that may be side by side in a vertical line. */
 const MOST_UPRIGHT = 4;
 /** The first letter of East Asian scripts (Unicode: CJK Radicals). */
 const FIRST_LETTER = 0x2e80;
@@ -16,7 +16,7 @@ export interface PlacedLetter {
 
 export const isEastAsian = (code: number): boolean => code >= FIRST_LETTER;
 
-/** Of each line, as the library parts them, whether it runs from the top down. */
+/** Returns for each line, as the library splits them, whether it runs from the top down. */
 export function linesRunDown(lines: readonly (readonly PlacedLetter[])[]): boolean[] {
 	const certain = lines.map((line) => direction(line, isEastAsian));
 	if (!certain.includes("down")) return lines.map(() => false);
@@ -25,14 +25,14 @@ export function linesRunDown(lines: readonly (readonly PlacedLetter[])[]): boole
 		const own = certain[index] ?? null;
 		if (own !== null) return own === "down";
 		const beside = [index - 1, index + 1].flatMap((at) => (certain[at] === "down" ? [lines[at] ?? []] : []));
-		// Figures that stand upright in a line from the top down.
+		// Figures that are upright in a vertical line.
 		if (line.length <= MOST_UPRIGHT && beside.some((other) => standsInColumn(line, other))) return true;
 		const way = direction(line, () => true);
 		return way === null ? isVerticalPage : way === "down";
 	});
 }
 
-/** Where most of the letters that count stand: below the one before, or beside it; null where no two follow each other. */
+/** Returns whether most counted letters are below or beside the previous one; null if no two follow each other. */
 function direction(letters: readonly PlacedLetter[], counts: (code: number) => boolean): "down" | "across" | null {
 	let down = 0;
 	let pairs = 0;
@@ -56,7 +56,7 @@ const lettersThat = (
 	ways: readonly ("down" | "across" | null)[],
 ): number => lines.reduce((sum, { length }, index) => sum + (ways[index] === way ? length : 0), 0);
 
-/** Within the width of a line from the top down, and no further from it than a letter. */
+/** Returns true within the width of a vertical line, at most a letter away from it. */
 function standsInColumn(line: readonly PlacedLetter[], column: readonly PlacedLetter[]): boolean {
 	const [own, other] = [boxAround(line.map(({ box }) => box)), boxAround(column.map(({ box }) => box))];
 	const width = Math.max(other.right - other.left, own.right - own.left);
@@ -65,24 +65,24 @@ function standsInColumn(line: readonly PlacedLetter[], column: readonly PlacedLe
 	return across < width / 2 && gap < width;
 }
 
-/** A quarter turned, so that lines run from left to right, the first at the top. */
+/** Rotates by a quarter turn, so that lines run from left to right, the first at the top. */
 export const turned = ({ left, right, top, bottom }: Box): Box => ({ left: -top, right: -bottom, top: right, bottom: left });
 
-/** The place on the page of what was turned. */
+/** Returns the position on the page of a rotated box. */
 export const turnedBack = ({ left, right, top, bottom }: Box): Box => ({ left: bottom, right: top, top: -left, bottom: -right });
 
-/** A line that was laid out from left to right at the place where it begins, as the line from the top down that it is. */
+/** Returns the vertical line for a line that was laid out from left to right at its start. */
 export function laidDown(segment: Segment): Segment {
 	const { left, right, top, size } = segment;
 	return { ...segment, left: -top, right: right - left - top, top: left + size / 2, bottom: left - size / 2 };
 }
 
-/** The name of an encoding for vertical writing ends with V (ISO 32000-1, table 118); its twin for horizontal, with H. */
+/** Names of encodings for vertical writing end with V (ISO 32000-1, table 118); the horizontal ones with H. */
 const VERTICAL_ENCODING = /\/Encoding\s*\/[A-Za-z0-9-]+-V(?=[\s/>])/g;
 
 /**
- * The file with all its text laid out from left to right; null where no text of it runs down. PDFium leaves out vertical
- * text of a font that is neither in the file nor in the system: it has no shapes, and so no width.
+ * Returns the file with all text laid out from left to right; null if none is vertical. PDFium skips vertical text of a font
+ * that is neither in the file nor in the system, because it has no shapes and so no width.
  */
 export function withoutVerticalWriting(bytes: Uint8Array): Uint8Array | null {
 	const changed = Buffer.from(bytes);

@@ -4,9 +4,9 @@ import { eastAsianEncoding, isDoubtful } from "./east-asian.ts";
 import { encodingByWords } from "./east-asian-words.ts";
 import { hzText } from "./hz.ts";
 
-/** Bytes that the detection looks at; the rest is read as it says. */
+/** The detection examines this many bytes; the rest is decoded accordingly. */
 const SAMPLE_BYTES = 256 * 1_024;
-/** What chardet calls an encoding, where the WHATWG standard has another name or another set that holds it. */
+/** Maps chardet's names to those of the WHATWG standard, or to a superset of the encoding. */
 const NAMES: Readonly<Record<string, string>> = {
 	"ISO-8859-1": "windows-1252",
 	"ISO-8859-9": "windows-1254",
@@ -14,10 +14,10 @@ const NAMES: Readonly<Record<string, string>> = {
 	GB18030: "gb18030",
 	ASCII: "utf-8",
 };
-/** A letter of East Asia: a page of Western text read as one of these has few. */
+/** East Asian encodings: Western text decoded as one of these has few of their letters. */
 const MANY_BYTES = /^(shift_jis|gb18030|euc-|big5|iso-2022)/i;
 
-/** What one text is written in, beside Latin letters. */
+/** The scripts of a single text, beside Latin letters. */
 const SCRIPTS = [
 	/^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Bopomofo}]+$/u,
 	/^[\p{Script=Hangul}\p{Script=Han}]+$/u,
@@ -25,7 +25,7 @@ const SCRIPTS = [
 		(script) => new RegExp(`^\\p{Script=${script}}+$`, "u"),
 	),
 ];
-/** Pages of one script beside ASCII: in a text that is of another one some letters come out as those of a third. */
+/** Code pages with one script beside ASCII: text of another page shows some letters of a third script. */
 const PAGE_SCRIPTS: readonly (readonly [page: RegExp, letters: RegExp])[] = [
 	[/^(windows-1251|koi8-|iso-8859-5|ibm866|x-mac-cyrillic)/, /\p{Script=Cyrillic}/gu],
 	[/^(windows-1253|iso-8859-7)/, /\p{Script=Greek}/gu],
@@ -34,11 +34,11 @@ const PAGE_SCRIPTS: readonly (readonly [page: RegExp, letters: RegExp])[] = [
 	[/^windows-874/, /\p{Script=Thai}/gu],
 ];
 const NEARLY_ALL = 0.9;
-/** C1 controls (ISO 6429) stand in no text; a sign within a word, twice, is a letter of another page. */
+/** Text has no C1 controls (ISO 6429); two signs within a word mean another code page. */
 const CONTROLS = /[\u0080-\u009f]/;
 const SIGN_IN_WORD = /\p{L}[\u00a1-\u00a9\u00ac-\u00b3\u00b6\u00b8\u00b9\u00bc-\u00bf](?=\p{Ll})/gu;
 
-/** One broken character in so many is let pass. */
+/** One broken character in this many is accepted. */
 const FAULTLESS_CHARS = 1_000;
 
 const LATIN = /^(windows-125[047]|iso-8859-[1249]|iso-8859-1[0-6])$/i;
@@ -47,8 +47,9 @@ const CLEARLY_BETTER = 20;
 type Encoding = ConstructorParameters<typeof TextDecoder>[0];
 
 /**
- * Text of any encoding: by its byte order mark, as UTF-8 where it is valid, as UTF-16 by its zero bytes, else as its
- * bytes look. Throws DocumentFault where it is no text.
+ * Decodes text of any encoding: by its byte order mark, as UTF-8 if it is valid, as UTF-16 by its zero bytes, otherwise by
+ * statistics.
+ * @throws {DocumentFault} if it is not text
  */
 export function decodeText(bytes: Uint8Array): string {
 	const marked = markedEncoding(bytes);
@@ -60,7 +61,7 @@ export function decodeText(bytes: Uint8Array): string {
 	refuseBinary(bytes);
 	try {
 		const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-		// Japanese mail: all its bytes are ASCII, and its letters stand between escapes.
+		// Japanese mail: all its bytes are ASCII, and its letters are between escapes.
 		return text.includes("\x1b$") ? decode(bytes, "iso-2022-jp") : (hzText(text) ?? text);
 	} catch {
 		return decode(bytes, guess(bytes));
@@ -75,7 +76,7 @@ function markedEncoding([first, second, third, fourth]: Uint8Array): string | nu
 	return null;
 }
 
-/** Text of 32 bits without a mark: each unit is a character, of which none is above 0x10FFFF. */
+/** Decodes UTF-32 without a mark: each unit is a character, none above 0x10FFFF; null if it is not. */
 function thirtyTwoBits(bytes: Uint8Array): string | null {
 	if (bytes.length < 8 || bytes.length % 4 !== 0) return null;
 	const view = new DataView(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, SAMPLE_BYTES));
@@ -90,7 +91,7 @@ function thirtyTwoBits(bytes: Uint8Array): string | null {
 	return null;
 }
 
-/** Text of 16 bits without a mark: Latin letters have a zero at each second byte, and on one side only. */
+/** Decodes UTF-16 without a mark: Latin letters have a zero in every second byte, on one side only; null if it is not. */
 function sixteenBits(bytes: Uint8Array): string | null {
 	if (bytes.length < 4 || bytes.length % 2 === 1) return null;
 	const length = Math.min(bytes.length, SAMPLE_BYTES) & ~1;
@@ -110,7 +111,7 @@ function sixteenBits(bytes: Uint8Array): string | null {
 	return other === undefined ? (certain ?? null) : null;
 }
 
-/** Of what is no text at all some unit is a control, half of a pair, of nobody, or of one more script. */
+/** Returns true if the text has one script. Other data has controls, half pairs, unassigned characters or more scripts. */
 function isOneScript(bytes: Uint8Array, encoding: "utf-16le" | "utf-16be"): boolean {
 	const text = new TextDecoder(encoding).decode(bytes);
 	if (/[^\P{C}\t\n\f\r\p{Cf}]|\ufffd/u.test(text)) return false;
@@ -118,7 +119,7 @@ function isOneScript(bytes: Uint8Array, encoding: "utf-16le" | "utf-16be"): bool
 	return foreign.length * 2 >= text.length && SCRIPTS.some((script) => script.test(foreign));
 }
 
-/** A zero byte, or many control characters: no text has them. */
+/** Throws for a zero byte or many control characters, which text never has. */
 function refuseBinary(bytes: Uint8Array): void {
 	const sample = bytes.subarray(0, SAMPLE_BYTES);
 	let controls = 0;
@@ -147,7 +148,7 @@ function guess(bytes: Uint8Array): string {
 		const encoding = NAMES[name] ?? name.toLowerCase();
 		if (encoding === "utf-8" || encoding.startsWith("utf-") || !known(encoding) || !fits(sample, encoding)) continue;
 		if (MANY_BYTES.test(encoding) && confidence < 20) continue;
-		// Languages of Latin letters look alike in short texts: the most common page goes first.
+		// Languages with Latin letters look alike in short texts, so the most common page is preferred.
 		if (LATIN.test(encoding) && confidence < western + CLEARLY_BETTER) return "windows-1252";
 		return encoding;
 	}
@@ -156,7 +157,7 @@ function guess(bytes: Uint8Array): string {
 
 const hasSignsInWords = (text: string): boolean => (text.match(SIGN_IN_WORD)?.length ?? 0) > 1;
 
-/** Whether what comes of the encoding can be a text of it. */
+/** Returns true if the decoded result can be text of the encoding. */
 function fits(sample: Uint8Array, encoding: string): boolean {
 	if (MANY_BYTES.test(encoding)) return decodesCleanly(sample, encoding);
 	const text = new TextDecoder(encoding as Encoding).decode(sample);
@@ -176,7 +177,7 @@ function known(encoding: string): boolean {
 	}
 }
 
-/** The end of a sample may part a character, and a long text may have a broken one. */
+/** Tolerates a split character at the end of a sample, and a broken one in a long text. */
 function decodesCleanly(sample: Uint8Array, encoding: string): boolean {
 	const text = new TextDecoder(encoding as Encoding).decode(sample, { stream: true });
 	return (text.match(/\ufffd/g)?.length ?? 0) <= text.length / FAULTLESS_CHARS;

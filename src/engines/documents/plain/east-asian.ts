@@ -1,9 +1,9 @@
 /**
- * Texts of East Asia that are too short, or have too few letters of their own (kana, Hangul), for their bytes to be told
- * by statistics: lists of names and words.
+ * Detects short East Asian texts, such as lists of names and words, which have too few letters of their own (kana, Hangul) for
+ * statistics.
  */
 
-/** Encodings, and the first bytes of the characters that each one's standard calls the common ones. */
+/** Encodings, and the lead bytes of the characters that each standard calls common. */
 const COMMON: readonly (readonly [encoding: "shift_jis" | "gb18030" | "euc-jp" | "big5" | "euc-kr", from: number, to: number])[] =
 	[
 		["shift_jis", 0x88, 0x97],
@@ -14,19 +14,21 @@ const COMMON: readonly (readonly [encoding: "shift_jis" | "gb18030" | "euc-jp" |
 	];
 const EAST_ASIAN =
 	/^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\u3000-\u303f\u30fb\u30fc\uff00-\uffef]+$/u;
-/** C1: no text has them (ISO 6429), but what was read in a wrong encoding does. */
+/** C1 controls, which text never has (ISO 6429), but wrongly decoded text does. */
 const CONTROLS = /[\u0080-\u0084\u0086-\u009f]/;
 const NOT_ASCII = /[^\0-\u007f]+/g;
 const MOSTLY = 0.8;
 
-/** Whether a text that was read as Western has letters where Western ones have: beside signs, few of its own are. */
+/** Returns true if text decoded as Western is doubtful: it has C1 controls, or fewer than half of its foreign characters are letters. */
 export function isDoubtful(western: string): boolean {
 	const foreign = western.match(NOT_ASCII)?.join("") ?? "";
 	const letters = foreign.match(/\p{L}/gu)?.length ?? 0;
 	return CONTROLS.test(western) || letters < foreign.length / 2;
 }
 
-/** The encoding in which all foreign characters are of East Asia, nearly all of them common ones; null where none is. */
+/**
+ * Returns the encoding in which all foreign characters are East Asian, and nearly all of them common; null if there is none.
+ */
 export function eastAsianEncoding(bytes: Uint8Array): string | null {
 	for (const [encoding, from, to] of COMMON) {
 		const text = decoded(bytes, encoding);
@@ -37,7 +39,7 @@ export function eastAsianEncoding(bytes: Uint8Array): string | null {
 	return null;
 }
 
-/** Words of East Asia have two characters or more; a sign of Western text that is read as one stands at a letter. */
+/** East Asian words have two characters or more; a misread Western sign is next to a letter. */
 function standsAlone(text: string): boolean {
 	const runs = text.match(/[a-z]?[^\0-\u007f]+[a-z]?/gi) ?? [];
 	const words = runs.filter((run) => run.length > 1 && !/[a-z]/i.test(run));
@@ -52,7 +54,7 @@ function decoded(bytes: Uint8Array, encoding: (typeof COMMON)[number][0]): strin
 	}
 }
 
-/** Of characters of two bytes. */
+/** The share of common characters among those of two bytes. */
 function commonShare(bytes: Uint8Array, from: number, to: number): number {
 	let all = 0;
 	let common = 0;

@@ -2,13 +2,13 @@ import { htmlToMarkdown } from "../markup/html-to-markdown.ts";
 import { decodeText } from "./decode-text.ts";
 
 const MARK = /^(\xef\xbb\xbf|\xff\xfe|\xfe\xff)/;
-/** A page must say its encoding in its first 1,024 bytes (WHATWG HTML, 13.2.3.2); many do behind long heads. */
+/** A page must declare its encoding in its first 1,024 bytes (WHATWG HTML, 13.2.3.2); many declare it later. */
 const PRESCAN_BYTES = 1_048_576;
 const META = /<meta\b[^<>]{1,500}?charset\s*=\s*["']?\s*([\w:-]+)/i;
 const DECLARATION_BYTES = 1_024;
 const XML_DECLARATION = /^\s*<\?xml[^<>]{1,500}?encoding\s*=\s*["']([\w:-]+)/i;
 
-/** A page in the encoding that it names, else in the one that its bytes look like. */
+/** Converts a page in its declared encoding, otherwise in the detected one. */
 export function htmlBytesToMarkdown(bytes: Uint8Array): string {
 	return htmlToMarkdown(decodeHtml(bytes));
 }
@@ -18,7 +18,7 @@ export function decodeHtml(bytes: Uint8Array): string {
 	return decodeNamed(bytes, META.exec(head)?.[1] ?? XML_DECLARATION.exec(head)?.[1]);
 }
 
-/** XML, or another text, in the encoding that its declaration names (XML 1.0, 4.3.3), else in the one that it looks like. */
+/** Decodes XML or other text in its declared encoding (XML 1.0, 4.3.3), otherwise in the detected one. */
 export function decodeXml(bytes: Uint8Array): string {
 	return decodeNamed(bytes, XML_DECLARATION.exec(headOf(bytes, DECLARATION_BYTES))?.[1]);
 }
@@ -30,7 +30,7 @@ function decodeNamed(bytes: Uint8Array, named: string | undefined): string {
 	if (named === undefined || MARK.test(headOf(bytes, 4)) || /^utf-?16/i.test(named)) return decodeText(bytes);
 	try {
 		const decoder = new TextDecoder(named as ConstructorParameters<typeof TextDecoder>[0]);
-		// A page that says UTF-8 and is not is read as what it is.
+		// A page that falsely declares UTF-8 is decoded by detection.
 		return decoder.encoding === "utf-8" ? decodeText(bytes) : decoder.decode(bytes);
 	} catch {
 		return decodeText(bytes);

@@ -2,10 +2,10 @@ import { wordShare } from "./east-asian-words.ts";
 
 /** `~{`, pairs of bytes of GB 2312 without their high bits, `~}`; or `~~`, or `~` at the end of a line (RFC 1843). */
 const PIECE = /~\{((?:[!-w][!-~])*)~\}|~(~|\n)|~/g;
-/** Of the Chinese in it, the share that is in words: code that has such signs has none. */
+/** The minimum share of Chinese in words: code with such signs has none. */
 const CERTAIN = 0.4;
 
-/** The text of a file in HZ-GB-2312, whose bytes are all ASCII; null where it is not certainly one. */
+/** Decodes a file in HZ-GB-2312, whose bytes are all ASCII; null if that is not certain. */
 export function hzText(ascii: string): string | null {
 	if (!ascii.includes("~{")) return null;
 	let isHz = true;

@@ -5,13 +5,13 @@ import { blocks, heading, oneLine } from "../markdown.ts";
 import { htmlToMarkdown } from "../markup/html-to-markdown.ts";
 import { parseXml, textOf } from "../markup/markup-tree.ts";
 
-/** Reads a file that a mail carries; "" where it has no text. */
+/** Extracts the text of an attachment; "" if it has none. */
 export type ReadAttachment = (bytes: Uint8Array, name: string) => Promise<string>;
 
-/** What a mail holds, in whichever format. */
+/** The content of a mail, independent of its format. */
 export interface MailParts {
 	readonly subject: string | undefined;
-	/** Names with their addresses, as they are shown. */
+	/** Names with their addresses, in display form. */
 	readonly from: readonly string[];
 	readonly to: readonly string[];
 	readonly cc: readonly string[];
@@ -20,12 +20,12 @@ export interface MailParts {
 	readonly attachments: readonly { readonly name: string; readonly bytes: () => Uint8Array }[];
 }
 
-/** What Excel writes of a sheet into the page of its frames, and the page of the tabs below it. */
+/** The sheet name that Excel writes into a frame page, and the page of the tabs below it. */
 const SHEET_NAME = /<x:ExcelWorksheet>\s*<x:Name>([^<]*)<\/x:Name>/gi;
 const IS_TAB_STRIP = /\btarget\s*=\s*["']?frSheet\b/i;
 const TITLE = /<title\b[^>]*>[^<]*<\/title\s*>/i;
 
-/** A mail (RFC 5322, MIME): its subject, who and when, its text, and its attachments each under its name. */
+/** Converts a mail (RFC 5322, MIME): subject, sender, recipients, date, text, and each attachment under its name. */
 export async function mailToMarkdown(bytes: Uint8Array, readAttachment: ReadAttachment): Promise<string> {
 	const mail = await parsed(bytes);
 	const text = mail.text?.trim() ?? "";
@@ -48,8 +48,9 @@ export async function mailToMarkdown(bytes: Uint8Array, readAttachment: ReadAtta
 }
 
 /**
- * The pages of a web archive (MHTML, RFC 2557), without the pictures that they show; those of a workbook under the names
- * of their sheets. Throws DocumentFault.
+ * Converts the pages of a web archive (MHTML, RFC 2557), without their pictures; pages of a workbook appear under their sheets'
+ * names.
+ * @throws {DocumentFault}
  */
 export async function webArchiveToMarkdown(bytes: Uint8Array): Promise<string> {
 	const { html, text } = await parsed(bytes);
@@ -66,7 +67,7 @@ export async function webArchiveToMarkdown(bytes: Uint8Array): Promise<string> {
 	);
 }
 
-/** A mail of any format as Markdown. */
+/** Converts a mail of any format to Markdown. */
 export async function mailBlocks(mail: MailParts, readAttachment: ReadAttachment): Promise<string> {
 	const read: string[] = [];
 	for (const { name, bytes } of mail.attachments.slice(0, MAX_ATTACHMENTS))

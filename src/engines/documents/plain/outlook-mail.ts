@@ -6,7 +6,10 @@ import { rtfToMarkdown } from "../rtf/rtf-to-markdown.ts";
 import { htmlBytesToMarkdown } from "./html-bytes.ts";
 import { type MailParts, mailBlocks, type ReadAttachment } from "./mail.ts";
 
-/** A mail as Outlook saves it ([MS-OXMSG]): as that of an EML file. Throws DocumentFault. */
+/**
+ * Converts a mail that Outlook saved ([MS-OXMSG]), with the same result as an EML file.
+ * @throws {DocumentFault}
+ */
 export async function outlookMailToMarkdown(bytes: Uint8Array, readAttachment: ReadAttachment): Promise<string> {
 	const reader = new MsgReader(Uint8Array.from(bytes).buffer);
 	const fields = reader.getFileData();
@@ -41,7 +44,7 @@ function dateOf({ clientSubmitTime, messageDeliveryTime }: FieldsData): string {
 	return Number.isNaN(date.getTime()) ? "" : date.toISOString();
 }
 
-/** The text as it was written plain; else from HTML or RTF, of which one is there. */
+/** Returns the plain text; otherwise that of HTML or RTF, one of which is present. */
 function bodyOf({ body, bodyHtml, html, compressedRtf }: FieldsData): string {
 	if (body !== undefined && body.trim() !== "") return body;
 	if (html !== undefined) return htmlBytesToMarkdown(html);

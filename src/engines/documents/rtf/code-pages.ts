@@ -1,6 +1,6 @@
 import { UPPER_HALVES } from "./single-byte-pages.ts";
 
-/** `\fcharsetN` to the encodings of the WHATWG standard, or to the numbers of other pages; 0 and 1 are the document's own. */
+/** Maps `\fcharsetN` to encodings of the WHATWG standard, or to numbers of other pages; 0 and 1 are the document's own. */
 const CHARSETS: Readonly<Record<number, string>> = {
 	77: "macintosh",
 	78: "shift_jis",
@@ -49,17 +49,17 @@ const PAGES: Readonly<Record<number, string>> = {
 	65001: "utf-8",
 };
 
-/** The symbol fonts' own: its bytes are no letters. */
+/** Symbol fonts, whose bytes are not letters. */
 export const SYMBOLS = "symbols";
 
 export function encodingOfCharset(charset: number): string | null {
 	return charset === 2 ? SYMBOLS : (CHARSETS[charset] ?? null);
 }
 
-/** The encoding of a code page of Windows, MS-DOS or the Macintosh; Western European for what is not known. */
+/** Returns the encoding of a code page of Windows, MS-DOS or the Macintosh; Western European if it is unknown. */
 export const encodingOfPage = (page: number): string => knownPage(page) ?? "windows-1252";
 
-/** The encoding of a code page; null for what is not known. */
+/** Returns the encoding of a code page; null if it is unknown. */
 export function knownPage(page: number): string | null {
 	if (PAGES[page] !== undefined) return PAGES[page];
 	if (UPPER_HALVES[page] !== undefined) return String(page);

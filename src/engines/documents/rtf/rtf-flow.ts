@@ -1,21 +1,21 @@
 import { heading, oneLine, quote, table } from "../markdown.ts";
 
-/** One running text of a document: its body, a note, a header, a box. Gathers paragraphs and tables as blocks. */
+/** One text flow of a document: its body, a note, a header, a box. Collects paragraphs and tables as blocks. */
 export class RtfFlow {
 	readonly blocks: string[] = [];
-	/** What stands behind the paragraph or table that is being read: its notes first. */
+	/** Blocks that follow the current paragraph or table: its notes first. */
 	readonly #notes: string[] = [];
 	readonly #after: string[] = [];
 	#text = "";
 	#rows: string[][] = [];
-	/** What stands behind the rows. */
+	/** Blocks that follow the rows. */
 	readonly #behindRows: string[] = [];
 	#row: string[] = [];
 	#cell: string[] = [];
-	/** `- ` or `1. ` of the paragraph. */
+	/** The paragraph's `- ` or `1. `. */
 	#mark = "";
 	inTable = false;
-	/** 1 to 9; 0: no heading. */
+	/** 1 to 9; 0: not a heading. */
 	headingLevel = 0;
 
 	add(text: string): void {
@@ -26,7 +26,7 @@ export class RtfFlow {
 		return this.#text.length;
 	}
 
-	/** Replaces the text from a place on. */
+	/** Replaces the text from an index on. */
 	replaceFrom(place: number, by: (text: string) => string): void {
 		this.#text = this.#text.slice(0, place) + by(this.#text.slice(place));
 	}
@@ -77,7 +77,7 @@ export class RtfFlow {
 		this.#behindRows.push(...this.#behind());
 	}
 
-	/** All blocks. */
+	/** Returns all blocks. */
 	end(): string[] {
 		if (this.#text.trim() !== "" && !this.inTable) this.endParagraph();
 		if (this.inTable) this.endCell();

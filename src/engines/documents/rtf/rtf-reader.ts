@@ -54,7 +54,7 @@ const SKIPPED = new Set([
 	"blipuid",
 	"picprop",
 ]);
-/** Destinations behind `\*` that hold text all the same. */
+/** Destinations behind `\*` that contain visible text. */
 const SHOWN = new Set(["shpinst", "do", "annotation", "atnauthor", "fldinst", "pntext", "ud", "listtext", "moveto"]);
 const HEADERS = new Set(["header", "headerl", "headerr", "headerf"]);
 const FOOTERS = new Set(["footer", "footerl", "footerr", "footerf"]);
@@ -84,9 +84,9 @@ const CHARACTER_SETS: Readonly<Record<string, string>> = {
 
 interface Group {
 	skip: boolean;
-	/** A destination that gathers its text for another use. */
+	/** A destination whose text is collected for another use. */
 	gather: "" | "fonttbl" | "stylesheet" | "fldinst" | "atnauthor" | "listtext";
-	/** Characters that follow a `\u` for readers that cannot show it. */
+	/** The number of characters after a `\u` for readers that cannot show it. */
 	fallback: number;
 	encoding: string | null;
 	hidden: boolean;
@@ -103,7 +103,7 @@ export class RtfReader implements RtfVisitor {
 	readonly #footers: string[] = [];
 	#flow = this.#body;
 	#characterSet = "windows-1252";
-	/** Goes before the character set: null where the file names none. */
+	/** Overrides the character set; null if the file names no code page. */
 	#ansiPage: string | null = null;
 	readonly #fonts = new Map<number, string | null>();
 	#font = 0;
@@ -118,7 +118,7 @@ export class RtfReader implements RtfVisitor {
 	#notes = 0;
 	#field: { address: string | undefined; formula: string; from: number; flow: RtfFlow } | null = null;
 
-	/** All blocks in the order of the page. */
+	/** Returns all blocks in the order of the page. */
 	end(): string[] {
 		this.#flush();
 		return [...new Set(this.#headers), ...this.#body.end(), ...new Set(this.#footers)];
@@ -154,7 +154,7 @@ export class RtfReader implements RtfVisitor {
 
 	word(word: string, number: number | null): void {
 		this.#flush();
-		// Its bytes are passed over, and count as one character of a fallback (RTF 1.9.1, Unicode).
+		// Binary bytes are skipped, and count as one character of a fallback (RTF 1.9.1, Unicode).
 		if (word === "bin") {
 			this.#skipCharacters = Math.max(0, this.#skipCharacters - 1);
 			return;
@@ -289,7 +289,7 @@ export class RtfReader implements RtfVisitor {
 		else if (gather !== "fonttbl") this.#gathered += text;
 	}
 
-	/** `heading 1;` is the name of the style that was numbered before it. */
+	/** Reads a name like `heading 1;` for the style that was numbered before it. */
 	#styleName(name: string): void {
 		const level = /^\s*heading (\d)\s*;/i.exec(name)?.[1];
 		if (level !== undefined) this.#styles.set(this.#style, Number(level));

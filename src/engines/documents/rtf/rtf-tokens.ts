@@ -1,14 +1,14 @@
 import { DocumentFault } from "../document-fault.ts";
 
-/** What an RTF file is made of (RTF 1.9.1, Basic entities). */
+/** Receives the tokens of an RTF file (RTF 1.9.1, Basic entities). */
 export interface RtfVisitor {
 	open(): void;
 	close(): void;
-	/** `number` is null where the word has none. */
+	/** `number` is null if the word has none. */
 	word(word: string, number: number | null): void;
 	/** `\*`, `\~`, `\_`, ... */
 	sign(sign: string): void;
-	/** A byte of text, bare or as `\'hh`. */
+	/** Receives a byte of text, plain or as `\'hh`. */
 	byte(byte: number): void;
 }
 
@@ -21,10 +21,13 @@ const MAX_DEPTH = 2_000;
 const isLetter = (byte: number) => (byte >= 97 && byte <= 122) || (byte >= 65 && byte <= 90);
 const isDigit = (byte: number) => byte >= 48 && byte <= 57;
 
-/** A version, or another control word, follows the first one: words do where it is written about. */
+/** Returns true for RTF: a version, or another control word, follows the first one. Texts about RTF have words there. */
 export const isRtf = (head: string): boolean => /^\s*\{\\rtf(?:\d|\s*[\\{}])/.test(head);
 
-/** Reads a file from its first to its last brace. Throws DocumentFault where it is cut off or nests too deep. */
+/**
+ * Reads a file from its first to its last brace.
+ * @throws {DocumentFault} if it is truncated or nests too deep
+ */
 export function readRtf(source: Uint8Array, visitor: RtfVisitor): void {
 	const bytes = Buffer.from(source.buffer, source.byteOffset, source.byteLength);
 	let depth = 0;
@@ -61,7 +64,7 @@ function control(bytes: Buffer, start: number, visitor: RtfVisitor): number {
 		return start + 1;
 	}
 	let at = start;
-	// Words have 32 letters at most, numbers ten digits; what is longer is unknown, and no text either.
+	// Words have at most 32 letters, numbers ten digits; longer ones are unknown, and not text either.
 	while (isLetter(bytes[at] ?? 0)) at += 1;
 	const word = bytes.toString("latin1", start, Math.min(at, start + 32));
 	const isNegative = bytes[at] === 45;

@@ -1,6 +1,6 @@
 /**
- * The upper halves of code pages that the WHATWG standard does not have, by number: those of MS-DOS and of the Macintosh
- * (unicode.org, MAPPINGS/VENDORS). A byte that has no letter is U+FFFD.
+ * The upper halves of MS-DOS and Macintosh code pages that the WHATWG standard lacks, by number (unicode.org,
+ * MAPPINGS/VENDORS). A byte without a letter is U+FFFD.
  */
 export const UPPER_HALVES: Readonly<Record<number, string>> = {
 	437: "ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜ¢£¥₧ƒáíóúñÑªº¿⌐¬½¼¡«»░▒▓│┤╡╢╖╕╣║╗╝╜╛┐└┴┬├─┼╞╟╚╔╩╦╠═╬╧╨╤╥╙╘╒╓╫╪┘┌█▄▌▐▀αßΓπΣσµτΦΘΩδ∞φε∩≡±≥≤⌠⌡÷≈°∙·√ⁿ²■\u00a0",

@@ -20,7 +20,7 @@ const MAX_COMMENT_BYTES = 65_535;
 const IN_ZIP64 = 0xffff_ffff;
 const STORED = 0;
 const DEFLATED = 8;
-/** Some writers begin names as paths: names are relative (APPNOTE 4.4.17.1). */
+/** Some writers start names like absolute paths, but names are relative (APPNOTE 4.4.17.1). */
 const LEADING = /^(?:\.?\/)+/;
 const TEXT_PART = /\.(xml|rels|x?html?|opf|ncx|txt|vml)$/i;
 
@@ -28,13 +28,13 @@ const corrupt = () => new DocumentFault("corrupt", "The file is cut off or damag
 const megabytes = (bytes: number) => Math.ceil(bytes / 2 ** 20);
 
 /**
- * A zip file in memory (APPNOTE 6.3.10), opened by its central directory. Sizes are checked as declared when it is
- * opened and as they come when a part is inflated: a file cannot take more memory than the limits say, whatever it says.
+ * A zip file in memory (APPNOTE 6.3.10), opened by its central directory. Sizes are checked as declared at opening and as
+ * inflated at reading, so a file cannot use more memory than the limits, whatever it declares.
  */
 export class ZipArchive implements PackageParts {
 	readonly #bytes: Buffer;
 	readonly #entries: ReadonlyMap<string, Entry>;
-	/** Names of parts compare without case (ECMA-376 part 2, 6.2.2.3); null until one is asked for that is not there. */
+	/** Part names are case-insensitive (ECMA-376 part 2, 6.2.2.3); null until the first look-up that finds no exact name. */
 	#folded: Map<string, Entry> | null = null;
 	#inflated = 0;
 
@@ -57,7 +57,10 @@ export class ZipArchive implements PackageParts {
 		return this.#entry(name) !== undefined;
 	}
 
-	/** A part's bytes; null where there is none of that name. Throws DocumentFault. */
+	/**
+	 * Returns a part's bytes; null if there is none of that name.
+	 * @throws {DocumentFault}
+	 */
 	read(name: string): Buffer | null {
 		const entry = this.#entry(name);
 		if (entry === undefined) return null;
@@ -70,7 +73,7 @@ export class ZipArchive implements PackageParts {
 		return bytes;
 	}
 
-	/** A part as text of UTF-8 or UTF-16 with a mark. */
+	/** Returns a part as text, in UTF-8 or UTF-16 with a mark. */
 	text(name: string): string | null {
 		const bytes = this.read(name);
 		if (bytes === null) return null;
@@ -163,7 +166,7 @@ function endOfDirectory(bytes: Buffer): number {
 	throw corrupt();
 }
 
-/** Values that do not fit the directory stand in the extra field 1, in their order. */
+/** Values too large for the directory are in extra field 1, in their order. */
 function fullSizes(extra: Buffer, short: readonly number[]): number[] {
 	let from: Buffer | null = null;
 	for (let at = 0; at + 4 <= extra.length; at += 4 + extra.readUInt16LE(at + 2))

@@ -8,7 +8,7 @@ type Matrix = [Row, Row, Row];
 
 const NARROW_BLUR_PX = 6;
 
-/** How bright red, green and blue are to the eye (Rec. ITU-R BT.709). */
+/** The perceived brightness of red, green and blue (Rec. ITU-R BT.709). */
 const LIGHT: Row = [0.2126, 0.7152, 0.0722];
 /** Filter Effects Module Level 1, 9: sepia(1). */
 const SEPIA: Matrix = [
@@ -52,7 +52,7 @@ function adjusted(image: Sharp, adjustment: Exclude<Adjustment, { readonly op: "
 	}
 }
 
-/** A wide blur is made of a smaller picture: nothing is lost that it would have left, and it takes no longer than a narrow one. */
+/** A wide blur works on a smaller image: it loses no visible detail, and takes no longer than a narrow one. */
 async function blurred(canvas: Canvas, sigma: number): Promise<Canvas> {
 	const factor = Math.max(1, Math.floor(sigma / NARROW_BLUR_PX));
 	if (factor === 1) return toCanvas(sharpOf(canvas).blur(sigma));
@@ -87,7 +87,7 @@ function hueTurn(radians: number): Matrix {
 	];
 }
 
-/** Squares of one colour, the mean of what they cover, from the left upper corner on. */
+/** Replaces squares, from the upper left corner on, by their mean colour. */
 function pixelated({ data, width, height }: Canvas, px: number): Canvas {
 	const result = new Uint8Array(data.length);
 	for (let top = 0; top < height; top += px)
@@ -100,7 +100,7 @@ function pixelated({ data, width, height }: Canvas, px: number): Canvas {
 	return { data: result, width, height };
 }
 
-/** What is transparent counts for nothing in the colour. */
+/** Returns the mean colour; transparent pixels do not count. */
 function meanOf(data: Uint8Array, width: number, left: number, top: number, right: number, bottom: number): Uint8Array {
 	const sums: [number, number, number] = [0, 0, 0];
 	let opacity = 0;

@@ -9,13 +9,19 @@ import { cornerOf, pixelsOf } from "./places.ts";
 import { withBackground } from "./plain-background.ts";
 import { textCanvas } from "./text-canvas.ts";
 
-/** Of the shorter side, between a text and the edges. */
+/** The margin between a text and the edges, as a share of the shorter side. */
 const TEXT_MARGIN = 0.03;
 
-/** The layer of a number. @throws ImageFault `not-possible` where it was not sent */
+/**
+ * Returns the layer of a number.
+ * @throws {ImageFault} `not-possible` if it was not sent
+ */
 export type LayerOf = (layer: LayerNumber) => Canvas;
 
-/** @throws ImageFault */
+/**
+ * Applies a decoration.
+ * @throws {ImageFault}
+ */
 export async function applyDecoration(canvas: Canvas, decoration: Decoration, layerOf: LayerOf): Promise<Canvas> {
 	switch (decoration.op) {
 		case "round":
@@ -64,7 +70,7 @@ async function filled(canvas: Canvas, { colour }: Extract<Decoration, { readonly
 	return blended(canvas, plain, mask);
 }
 
-/** Corners become transparent beyond quarter circles, softly along them. */
+/** Makes corners transparent beyond quarter circles, with soft edges. */
 function rounded(canvas: Canvas, wanted: number): Canvas {
 	const { width, height } = canvas;
 	const radius = Math.min(wanted, Math.floor(Math.min(width, height) / 2));
@@ -82,7 +88,7 @@ function rounded(canvas: Canvas, wanted: number): Canvas {
 			] as const) {
 				const at = (row * width + column) * 4;
 				data[at + 3] = Math.round((canvas.data[at + 3] ?? 0) * share);
-				// What is cut off is gone, not only hidden.
+				// The cut-off pixels are erased, not only hidden.
 				if (share === 0) data.fill(0, at, at + 3);
 			}
 		}

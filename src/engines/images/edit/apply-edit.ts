@@ -1,4 +1,4 @@
-/** Does what a prompt says. Import it from the child only. */
+/** Applies the edits of a prompt. Import it from the child only. */
 import { readFault } from "../pixels/open-image.ts";
 import { writeImage } from "../pixels/write-image.ts";
 import { ImageFault, MIN_IMAGE_PIXELS, type OutputFormat, type Picture } from "../port.ts";
@@ -12,8 +12,9 @@ import type { Operation } from "./operation.ts";
 const LARGE_BYTES = 8 * 2 ** 20;
 
 /**
+ * Applies operations to images.
  * @param images the base, then its layers
- * @throws ImageFault
+ * @throws {ImageFault}
  */
 export async function applyEdit(
 	operations: readonly Operation[],
@@ -21,7 +22,7 @@ export async function applyEdit(
 	output: OutputFormat,
 ): Promise<Picture> {
 	const layers = new Map<number, Canvas>();
-	// Each is read, whatever the prompt uses: a broken one is told. Only what is used is kept.
+	// Every image is decoded even if the prompt does not use it, so that a broken one is reported. Only used ones are kept.
 	const [base, ...others] = images;
 	let canvas = await openAt(base ?? new Uint8Array(), 0);
 	for (const [index, bytes] of others.entries()) {
@@ -72,7 +73,10 @@ async function applyOperation(canvas: Canvas, operation: Operation, layerOf: Lay
 	}
 }
 
-/** The pixels of the step before: the collector sees small objects there, not the hundreds of megabytes behind them. */
+/**
+ * Releases the pixels of the previous step: the garbage collector sees small objects, not the hundreds of megabytes behind
+ * them.
+ */
 function letGo({ data }: Canvas): void {
 	if (data.length > LARGE_BYTES) Bun.gc(true);
 }

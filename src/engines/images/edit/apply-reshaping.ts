@@ -9,7 +9,10 @@ import { cornerOf, pixelsOf } from "./places.ts";
 const FITS = { cropped: "cover", padded: "contain", stretched: "fill", fitted: "inside" } as const;
 const CLEAR = { r: 0, g: 0, b: 0, alpha: 0 };
 
-/** @throws ImageFault `not-possible` */
+/**
+ * Applies a reshaping.
+ * @throws {ImageFault} `not-possible`
+ */
 export async function applyReshaping(canvas: Canvas, reshaping: Reshaping): Promise<Canvas> {
 	switch (reshaping.op) {
 		case "resize":
@@ -79,12 +82,12 @@ function withoutSide(canvas: Canvas, { side, by }: Extract<Reshaping, { readonly
 }
 
 async function trimmed(canvas: Canvas): Promise<Canvas> {
-	// An image of one colour has no edges: it stays as it is.
+	// An image of one colour has no edges, so it stays unchanged.
 	const image = sharpOf(canvas).trim({ threshold: 10 });
 	return toCanvas(image).catch(() => canvas);
 }
 
-/** In the middle of a larger canvas; made smaller first where it does not fit. */
+/** Places the image in the middle of a larger canvas, and reduces it first if it does not fit. */
 async function padded(canvas: Canvas, { width, height }: PixelSize, colour: Colour): Promise<Canvas> {
 	requireWritable({ width, height });
 	const factor = Math.min(1, width / canvas.width, height / canvas.height);
@@ -105,7 +108,7 @@ async function rotated(canvas: Canvas, degrees: number, colour: Colour): Promise
 	const turned = await toCanvas(sharpOf(canvas).rotate(degrees, { background: CLEAR }));
 	const background = rgbaOf(colour);
 	if (degrees % 90 === 0 || background.alpha === 0) return turned;
-	// Laid over its colour: what was transparent within the picture stays so only where the colour is.
+	// The image covers its colour, so transparent pixels inside it show the colour's opacity.
 	const ground = await toCanvas(
 		sharpOf(turned).linear([0, 0, 0, 0], [background.r, background.g, background.b, Math.round(background.alpha * 255)]),
 	);

@@ -1,4 +1,4 @@
-/** The picture that edits are done to. Import it from the child only. */
+/** The image during edits. Import it from the child only. */
 import sharp, { type Sharp } from "sharp";
 import type { PixelSize } from "../image-header.ts";
 import { openImage } from "../pixels/open-image.ts";
@@ -9,7 +9,10 @@ export interface Canvas extends PixelSize {
 	readonly data: Uint8Array;
 }
 
-/** @throws ImageFault */
+/**
+ * Decodes an image.
+ * @throws {ImageFault}
+ */
 export async function openCanvas(bytes: Uint8Array, minPixels: number): Promise<Canvas> {
 	const { image } = await openImage(bytes, minPixels);
 	return toCanvas(image);
@@ -31,7 +34,7 @@ export function isOpaque({ data }: Canvas): boolean {
 }
 
 /**
- * Lays one canvas over another; what stands over is cut off.
+ * Lays one canvas over another; parts beyond the edge are cut off.
  * @param opacity 0 to 1, of the upper one
  */
 export async function laidOver(base: Canvas, upper: Canvas, x: number, y: number, opacity: number): Promise<Canvas> {

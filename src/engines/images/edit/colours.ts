@@ -1,4 +1,4 @@
-/** A colour as it is kept: `#rrggbb`, or `#rrggbbaa` where it is not opaque. */
+/** A colour in canonical form: `#rrggbb`, or `#rrggbbaa` if it is not opaque. */
 export type Colour = `#${string}`;
 
 export const TRANSPARENT: Colour = "#00000000";
@@ -39,10 +39,10 @@ const BY_NAME: ReadonlyMap<string, Colour> = new Map([
 	}),
 ]);
 
-/** A colour by its CSS name, in small letters; undefined where there is none of that name. */
+/** Returns a colour by its lower-case CSS name; undefined if the name is unknown. */
 export const colourNamed = (name: string): Colour | undefined => BY_NAME.get(name);
 
-/** `#rgb`, `#rgba`, `#rrggbb` or `#rrggbbaa`; undefined where it is neither. */
+/** Returns the colour of `#rgb`, `#rgba`, `#rrggbb` or `#rrggbbaa`; undefined for other texts. */
 export function colourOfHex(hex: string): Colour | undefined {
 	if (!/^#(?:[0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})$/i.test(hex)) return undefined;
 	const digits = hex.slice(1).toLowerCase();

@@ -1,4 +1,4 @@
-/** Filling a region from what surrounds it. Import it from the child only: OpenCV takes a second to load. */
+/** Fills a region from its surroundings. Import it from the child only: OpenCV takes a second to load. */
 import { ImageFault } from "../port.ts";
 import { type Canvas, sharpOf, toCanvas } from "./canvas.ts";
 
@@ -7,7 +7,7 @@ interface Matrix {
 	delete(): void;
 }
 
-/** What is used of OpenCV. */
+/** The used part of OpenCV. */
 interface InpaintLibrary {
 	readonly Mat: new (rows: number, columns: number, type: number) => Matrix;
 	readonly CV_8UC1: number;
@@ -16,10 +16,10 @@ interface InpaintLibrary {
 	inpaint(source: Matrix, mask: Matrix, result: Matrix, radius: number, method: number): void;
 }
 
-/** How far around a pixel the method looks, and how much of the surroundings it is given. */
+/** The method's radius around a pixel, and the margin of surroundings that it receives. */
 const RADIUS = 5;
 const MARGIN = 24;
-/** More is filled at a smaller scale, for time and memory: the middle of a large region is soft in any case. */
+/** Larger regions are filled at a smaller scale, to save time and memory: their middle is soft in any case. */
 const MAX_MASKED_PIXELS = 1_000_000;
 const MAX_AREA_PIXELS = 12_000_000;
 const IS_MASKED = 128;
@@ -38,18 +38,18 @@ function isInpaintLibrary(value: unknown): value is InpaintLibrary {
 }
 
 /**
- * Fills what is masked by the Navier-Stokes method (Bertalmio, Bertozzi, Sapiro, 2001): colours go on from the rim to the
- * middle. It invents nothing: a large region becomes smooth. The other method of OpenCV, Telea's, becomes brighter with each
- * pixel from the rim.
+ * Fills the masked region by the Navier-Stokes method (Bertalmio, Bertozzi, Sapiro, 2001): colours continue from the rim to the
+ * middle. It invents nothing: a large region becomes smooth. OpenCV's other method, Telea's, becomes brighter with each pixel
+ * from the rim.
  * @param mask a byte for each pixel, masked from 128 on
- * @throws ImageFault `not-possible`
+ * @throws {ImageFault} `not-possible`
  */
 export async function inpainted(canvas: Canvas, mask: Uint8Array): Promise<Canvas> {
 	const area = surroundings(canvas, mask);
 	const scale = Math.sqrt(Math.min(1, MAX_MASKED_PIXELS / area.masked, MAX_AREA_PIXELS / (area.width * area.height)));
 	const size = { width: Math.max(1, Math.round(area.width * scale)), height: Math.max(1, Math.round(area.height * scale)) };
 	const { left, top, width, height } = area;
-	// Each pixel from one: a mean would carry what is masked beyond the mask.
+	// Samples single pixels, because a mean would carry masked colours beyond the mask.
 	const part = await toCanvas(
 		sharpOf(canvas)
 			.extract({ left, top, width, height })
@@ -69,11 +69,11 @@ interface Area {
 	readonly top: number;
 	readonly width: number;
 	readonly height: number;
-	/** Pixels of it that are masked. */
+	/** The number of masked pixels in it. */
 	readonly masked: number;
 }
 
-/** The masked region and a margin around it. */
+/** Returns the masked region with a margin around it. */
 function surroundings({ width, height }: Canvas, mask: Uint8Array): Area {
 	let [left, top, right, bottom, masked] = [width, height, -1, -1, 0];
 	for (let y = 0, pixel = 0; y < height; y += 1)
@@ -94,7 +94,7 @@ function surroundings({ width, height }: Canvas, mask: Uint8Array): Area {
 	};
 }
 
-/** The mask of an area at another scale: a pixel is masked where any that it stands for is. */
+/** Returns the mask of an area at another scale: a pixel is masked if any of its source pixels is. */
 function masksOf(canvas: Canvas, mask: Uint8Array, area: Area, size: { width: number; height: number }): Uint8Array {
 	const scaled = new Uint8Array(size.width * size.height);
 	for (let y = 0; y < area.height; y += 1) {
@@ -122,13 +122,13 @@ function fill(cv: InpaintLibrary, { data, width, height }: Canvas, mask: Uint8Ar
 	}
 }
 
-/** Red, green and blue of every pixel, between rows of so many bytes a pixel. */
+/** Copies red, green and blue of every pixel between buffers with these numbers of bytes per pixel. */
 function copyColours(from: Uint8Array, fromBytes: number, to: Uint8Array, toBytes: number): void {
 	for (let source = 0, target = 0; source < from.length; source += fromBytes, target += toBytes)
 		for (let channel = 0; channel < 3; channel += 1) to[target + channel] = from[source + channel] ?? 0;
 }
 
-/** What is masked comes from the filled area, opaque; the rest stays. */
+/** Takes masked pixels from the filled area, opaque; the rest stays. */
 function pasted(canvas: Canvas, mask: Uint8Array, filled: Canvas, area: Area): Canvas {
 	const data = new Uint8Array(canvas.data);
 	for (let y = 0; y < area.height; y += 1)

@@ -1,8 +1,8 @@
 import { type Canvas, isOpaque, sharpOf, toCanvas } from "./canvas.ts";
 
 /**
- * What a layer masks, a byte for each pixel of the base, 255 for all of it. Where the layer is transparent anywhere, what is
- * transparent is masked; else what is white.
+ * Returns a layer's mask, a byte for each pixel of the base, 255 for fully masked. If the layer has transparency, transparent
+ * pixels are masked; otherwise white ones are.
  */
 export async function maskOf(layer: Canvas, { width, height }: Canvas): Promise<Uint8Array> {
 	const byLight = isOpaque(layer);
@@ -16,7 +16,7 @@ export async function maskOf(layer: Canvas, { width, height }: Canvas): Promise<
 	return mask;
 }
 
-/** One picture where a mask says so, the other elsewhere; both of one size. */
+/** Returns one image where the mask is set and the other elsewhere; both have the same size. */
 export function blended(base: Canvas, changed: Canvas, mask: Uint8Array): Canvas {
 	const data = new Uint8Array(base.data);
 	for (let pixel = 0, at = 0; pixel < mask.length; pixel += 1, at += 4) {

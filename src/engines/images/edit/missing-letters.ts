@@ -1,13 +1,13 @@
 import sharp from "sharp";
 
-/** Signs that are seen by themselves; marks join letters, and spaces have no shape. */
+/** Visible characters; marks join letters, and spaces have no shape. */
 const SEEN = /[^\p{M}\p{Z}\p{Cc}\p{Cf}\p{Cs}]/u;
 /** Code points that no font has: their boxes hold four and six digits. */
 const NO_LETTERS = ["\u0378", "\u{10ffff}"] as const;
 /** Rows of a box above and below its digits, the same for all. */
 const RIM_ROWS = 2;
 
-/** The letters of a text that no font here has, for which Pango draws a box with the number of the letter. */
+/** Returns the letters of a text that no installed font has; Pango draws a box with the letter's number instead. */
 export async function missingLetters(
 	text: string,
 	font: { readonly font: string; readonly fontfile: string },
@@ -20,7 +20,7 @@ export async function missingLetters(
 	return missing;
 }
 
-/** Size and outermost rows of a letter as it is drawn. */
+/** Returns the size and outermost rows of a drawn letter. */
 async function rimOf(letter: string, { font, fontfile }: { readonly font: string; readonly fontfile: string }): Promise<string> {
 	const image = sharp({ text: { text: letter, font: `${font} 40`, fontfile, dpi: 72, rgba: true } });
 	const { data, info } = await image.raw().toBuffer({ resolveWithObject: true });

@@ -1,4 +1,4 @@
-/** What local editing can do, as its prompts are read: docs/images.md, Local editing. */
+/** The operations of local editing, as parsed from prompts: docs/images.md, Local editing. */
 import type { Colour } from "./colours.ts";
 
 export interface Length {
@@ -19,16 +19,16 @@ export const ANCHORS = [
 ] as const;
 export type Anchor = (typeof ANCHORS)[number];
 
-/** A place by name, or the left upper corner in pixels. */
+/** A named place, or the upper left corner in pixels. */
 export type Position = Anchor | { readonly x: number; readonly y: number };
 
-/** A picture behind the base, as callers count: the base is 1. */
+/** The number of an image behind the base, in the callers' count: the base is 1. */
 export type LayerNumber = 2 | 3;
 
 export const RESIZE_WAYS = ["cropped", "padded", "stretched", "fitted"] as const;
 export const SIDES = ["left", "right", "top", "bottom"] as const;
 
-/** Changes what a picture shows, never its size: may be bounded by a mask. */
+/** Changes an image's pixels, never its size: a mask may restrict it. */
 export type Adjustment =
 	| { readonly op: "blur"; readonly px: number }
 	| { readonly op: "pixelate"; readonly px: number }
@@ -38,7 +38,7 @@ export type Adjustment =
 	| { readonly op: "hue"; readonly degrees: number }
 	| { readonly op: "tint"; readonly colour: Colour; readonly percent: number };
 
-/** An adjustment where a mask says so; null: everywhere. */
+/** An adjustment within a mask; null: everywhere. */
 export type MaskedAdjustment = Adjustment & { readonly mask: LayerNumber | null };
 
 export type Reshaping =
@@ -51,7 +51,7 @@ export type Reshaping =
 	| { readonly op: "cut"; readonly side: (typeof SIDES)[number]; readonly by: Length }
 	| { readonly op: "trim" }
 	| { readonly op: "pad"; readonly width: number; readonly height: number; readonly colour: Colour }
-	/** Clockwise; where it is no multiple of 90 the picture grows and its corners are `colour`. */
+	/** Clockwise; unless it is a multiple of 90 the image grows and its corners are `colour`. */
 	| { readonly op: "rotate"; readonly degrees: number; readonly colour: Colour }
 	| { readonly op: "flip"; readonly axis: "horizontally" | "vertically" };
 
@@ -62,7 +62,7 @@ export type Decoration =
 			readonly op: "text";
 			readonly text: string;
 			readonly at: Position;
-			/** Height of a line's letters; null: a twelfth of the picture. */
+			/** The letter height of a line; null: a twelfth of the image. */
 			readonly px: number | null;
 			readonly colour: Colour;
 			readonly bold: boolean;
@@ -72,15 +72,15 @@ export type Decoration =
 			readonly op: "layer";
 			readonly layer: LayerNumber;
 			readonly at: Position;
-			/** Of the base's width; null: the layer's own size. */
+			/** A share of the base's width; null: the layer's own size. */
 			readonly width: Length | null;
 			readonly opacity: number;
 	  }
-	/** Of a masked region; null: from what surrounds it. */
+	/** Fills a masked region; null: from its surroundings. */
 	| { readonly op: "fill"; readonly mask: LayerNumber; readonly colour: Colour | null }
-	/** Of a plain background. */
+	/** Replaces a plain background. */
 	| { readonly op: "background"; readonly colour: Colour }
-	/** Of what is transparent. */
+	/** Fills transparency. */
 	| { readonly op: "flatten"; readonly colour: Colour };
 
 export type Operation = MaskedAdjustment | Reshaping | Decoration;
@@ -88,7 +88,7 @@ export type Operation = MaskedAdjustment | Reshaping | Decoration;
 export const MAX_OPERATIONS = 32;
 export const MAX_TEXT_CHARS = 500;
 
-/** What numbers may be, as they are told where they are not. */
+/** The ranges of numbers, as error messages write them. */
 export const RANGES = {
 	blur: { from: 0.3, to: 200, unit: "px" },
 	pixelate: { from: 2, to: 500, unit: "px" },

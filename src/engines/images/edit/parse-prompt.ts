@@ -7,11 +7,11 @@ import { Misread, TokenReader } from "./token-reader.ts";
 import { type Token, tokensOf } from "./tokens.ts";
 
 export const MAX_PROMPT_CHARS = 2_000;
-/** Told of words that are not understood. */
+/** The number of unknown words that an error message quotes. */
 const MAX_QUOTED = 3;
 const MAX_QUOTED_CHARS = 60;
 
-/** What goes before an operation without a meaning of its own. */
+/** Words before an operation that have no meaning of their own. */
 const OPENINGS = ["make", "convert", "turn", "change", "apply", "add", "set", "do"];
 
 const CAN_DO =
@@ -21,8 +21,8 @@ const CAN_DO =
 	'for example: resize to 800x600, rotate 90 and write "Hello" at bottom right in white';
 
 /**
- * The operations of a prompt, in their order.
- * @throws ImageFault `not-understood`: which words, and what can be done
+ * Returns the operations of a prompt, in their order.
+ * @throws {ImageFault} `not-understood`, with the unknown words and the possible edits
  */
 export function parsePrompt(prompt: string): Operation[] {
 	if (prompt.length > MAX_PROMPT_CHARS)

@@ -1,7 +1,7 @@
 import type { PixelSize } from "../image-header.ts";
 import type { Length, Position } from "./operation.ts";
 
-/** The left upper corner of something in a picture, `margin` away from the edges where a place is named. */
+/** Returns the upper left corner of an object in an image, `margin` away from the edges for a named place. */
 export function cornerOf(at: Position, outer: PixelSize, inner: PixelSize, margin = 0): { x: number; y: number } {
 	if (typeof at !== "string") return at;
 	const along = (first: string, last: string, outerSide: number, innerSide: number): number => {
@@ -15,7 +15,7 @@ export function cornerOf(at: Position, outer: PixelSize, inner: PixelSize, margi
 	};
 }
 
-/** In whole pixels, at least one. */
+/** Returns whole pixels, at least one. */
 export function pixelsOf({ value, unit }: Length, whole: number): number {
 	return Math.max(1, Math.round(unit === "px" ? value : (whole * value) / 100));
 }

@@ -2,17 +2,17 @@ import { ImageFault } from "../port.ts";
 import type { Canvas } from "./canvas.ts";
 import { type Colour, rgbaOf } from "./colours.ts";
 
-/** How far a channel may be from the background's colour. */
+/** The tolerance of a channel around the background's colour. */
 const TOLERANCE = 28;
-/** Up to here what touches the background is partly it: the soft edge of what stands before it. */
+/** Pixels next to the background with up to this difference belong partly to it: the soft edge of the subject. */
 const SOFT_TOLERANCE = 3 * TOLERANCE;
-/** Of the image's edge, that must be of one colour. */
+/** The minimum share of the image's edge that has one colour. */
 const MIN_PLAIN_SHARE = 0.9;
 
 /**
- * Takes away a background of one colour: what has the colour of the edge and is joined to it. It knows nothing of what is
- * shown: a background of several colours is refused.
- * @throws ImageFault `not-possible`
+ * Removes a background of one colour: pixels of the edge's colour that are connected to it. It does not recognise content, so a
+ * background of several colours is refused.
+ * @throws {ImageFault} `not-possible`
  */
 export function withBackground(canvas: Canvas, colour: Colour): Canvas {
 	const distance = distanceFrom(canvas, backgroundColour(canvas));
@@ -35,7 +35,7 @@ export function withBackground(canvas: Canvas, colour: Colour): Canvas {
 	return { ...canvas, data };
 }
 
-/** Of a pixel, in its furthest channel; what is transparent is background already. */
+/** Returns a pixel's difference in its furthest channel; transparent pixels count as background. */
 function distanceFrom({ data }: Canvas, colour: readonly number[]): (pixel: number) => number {
 	const [r = 0, g = 0, b = 0] = colour;
 	return (pixel) => {
@@ -51,7 +51,7 @@ function edgePixels({ width, height }: Canvas): number[] {
 	return [...across, ...down].flat();
 }
 
-/** The middle of the edge's colours, where nearly all of them are near it. */
+/** Returns the mean colour of the edge if nearly all of it is near that. */
 function backgroundColour(canvas: Canvas): number[] {
 	const edge = edgePixels(canvas);
 	const middle = [0, 1, 2].map((channel) => {
@@ -68,7 +68,7 @@ function backgroundColour(canvas: Canvas): number[] {
 	return middle;
 }
 
-/** 1 for every pixel that fits and is joined to the edge by such pixels. */
+/** Returns 1 for every matching pixel that is connected to the edge by such pixels. */
 function joinedToEdge(canvas: Canvas, fits: (pixel: number) => boolean): Uint8Array {
 	const { width, height } = canvas;
 	const taken = new Uint8Array(width * height);

@@ -1,7 +1,7 @@
 import { TRANSPARENT } from "./colours.ts";
 import type { Length, Operation, Position } from "./operation.ts";
 
-/** A prompt that reads as these operations again: how each of them is said in full. */
+/** Returns a prompt that parses to these operations again, each written in full. */
 export function printPrompt(operations: readonly Operation[]): string {
 	return operations.map(printOperation).join(", ");
 }

@@ -6,7 +6,7 @@ const DEFAULT_CHANGE = 20;
 const DEFAULT_TINT = 50;
 const TONES = { brightness: "brightness", contrast: "contrast", saturation: "saturation", vividness: "saturation" } as const;
 type Tone = "brightness" | "contrast" | "saturation";
-/** Words that say both what changes and which way. */
+/** Verbs that name both the property and its direction. */
 const TONE_VERBS: Readonly<Record<string, readonly [Tone, sign: 1 | -1]>> = {
 	brighten: ["brightness", 1],
 	brighter: ["brightness", 1],
@@ -33,7 +33,10 @@ const GREY = [
 	"gray",
 ];
 
-/** An adjustment with its mask, or null where the words are of none. @throws Misread */
+/**
+ * Reads an adjustment with its mask; null if the words are of none.
+ * @throws {Misread}
+ */
 export function readAdjustment(reader: TokenReader): MaskedAdjustment | null {
 	const start = reader.position;
 	const before = reader.degree();
@@ -43,7 +46,7 @@ export function readAdjustment(reader: TokenReader): MaskedAdjustment | null {
 	return null;
 }
 
-/** Effects of a strength; `before` is the degree that was said in front of them. */
+/** Reads effects with a strength; `before` is the degree in front of them. */
 function readMeasured(reader: TokenReader, before: number | null): Adjustment | null {
 	if (reader.phrase("blur", "blurred", "blurry", "blurrier", "soften", "softer", "smooth", "smoother") !== null)
 		return { op: "blur", px: amount(reader, "blur", 5, before) };
@@ -86,7 +89,7 @@ function readTone(reader: TokenReader, before: number | null): Adjustment | null
 	const [tone, sign] = (verb === null ? undefined : TONE_VERBS[verb]) ?? [null, 1];
 	if (tone !== null) {
 		const change = changeBy(reader);
-		// Without a number all colour goes.
+		// Without a number all colour is removed.
 		const degree = before ?? (change === null ? reader.degree() : null);
 		if (verb === "desaturate" && change === null && degree === null) return { op: "grey" };
 		return toned(tone, sign * (change ?? DEFAULT_CHANGE * (degree ?? 1)));
@@ -102,11 +105,11 @@ function readTone(reader: TokenReader, before: number | null): Adjustment | null
 	const to = reader.phrase("to") !== null;
 	if (!to) reader.phrase("by");
 	const { value, signed } = required(reader.number("adjust", "%"));
-	// `brightness 120%` is of what it was, `brightness +20%` is more than that.
+	// `brightness 120%` is relative to the original, `brightness +20%` is an increase.
 	return toned(op, signed && !to ? value : value - 100);
 }
 
-/** `by 20%`; null where nothing is said. */
+/** Reads `by 20%`; null if it is missing. */
 function changeBy(reader: TokenReader): number | null {
 	const by = reader.phrase("by") !== null;
 	const change = reader.number("adjust", "%");
@@ -123,7 +126,7 @@ function amount(reader: TokenReader, range: "blur" | "pixelate" | "sharpen", oth
 	return number?.value ?? otherwise * (before ?? reader.degree() ?? 1);
 }
 
-/** `in the masked region`, `inside mask 3`. */
+/** Reads `in the masked region`, `inside mask 3`. */
 function readMask(reader: TokenReader): LayerNumber | null {
 	const start = reader.position;
 	if (reader.phrase("in", "inside", "within", "under") === null) return null;
@@ -132,7 +135,7 @@ function readMask(reader: TokenReader): LayerNumber | null {
 	return mask;
 }
 
-/** `masked region`, `mask`, `mask 3`, `masked area of layer 3`; the second picture where no number is said. */
+/** Reads `masked region`, `mask`, `mask 3`, `masked area of layer 3`; the second image if there is no number. */
 export function readMaskName(reader: TokenReader): LayerNumber | null {
 	const start = reader.position;
 	if (reader.phrase("masked") !== null) {
@@ -145,7 +148,10 @@ export function readMaskName(reader: TokenReader): LayerNumber | null {
 	return reader.phrase("mask") === null ? null : 2;
 }
 
-/** @throws Misread where it is missing */
+/**
+ * Returns the value.
+ * @throws {Misread} if it is missing
+ */
 export function required<Value>(value: Value | null): Value {
 	if (value === null) throw new Misread();
 	return value;

@@ -9,7 +9,10 @@ const WHITE: Colour = "#ffffff";
 const DEFAULT_BORDER_PX = 10;
 const STROKES: Readonly<Record<string, number>> = { thick: 30, wide: 30, thin: 3, narrow: 3 };
 
-/** What is put on a picture, or into it; null where the words are of none. @throws Misread */
+/**
+ * Reads a decoration; null if the words are of none.
+ * @throws {Misread}
+ */
 export function readDecoration(reader: TokenReader): Decoration | null {
 	const behind = reader.phrase("corners round", "corners rounded", "corners rounder") !== null;
 	if (behind || reader.phrase("round", "rounded") !== null) {
@@ -42,7 +45,7 @@ function readFill(reader: TokenReader): Decoration | null {
 	return { op: "fill", mask, colour: withColour(reader) };
 }
 
-/** `border 10 px red`, `10 px red border`. */
+/** Reads `border 10 px red`, `10 px red border`. */
 function readBorder(reader: TokenReader): Decoration | null {
 	const start = reader.position;
 	let px: number | null = null;
@@ -75,7 +78,7 @@ function readText(reader: TokenReader): Decoration | null {
 	reader.phrase("text", "words", "caption", "watermark");
 	const text = reader.take("text")?.text;
 	if (text === undefined) {
-		// A layer is put on a picture as well.
+		// These verbs also introduce a layer.
 		if (verb === "put" || verb === "place") reader.position = start;
 		if (reader.position !== start) throw new Misread('the text goes in quotes, as in: write "Hello"');
 		return null;

@@ -18,10 +18,13 @@ const WAYS: Readonly<Record<string, ResizeWay>> = {
 
 const OPPOSITE = { left: "right", right: "left", top: "bottom", bottom: "top" } as const;
 const ALL_SIDES = ["each side", "every side", "all sides", "each edge", "every edge", "all edges", "all four sides"];
-/** Percent of a whole. */
+/** Shares of a whole in percent. */
 const SHARES: Readonly<Record<string, number>> = { half: 50, third: 33.33, quarter: 25 };
 
-/** Another size, part or side of the picture; null where the words are of none. @throws Misread */
+/**
+ * Reads a change of size, part or side; null if the words are of none.
+ * @throws {Misread}
+ */
 export function readReshaping(reader: TokenReader): Reshaping | null {
 	const verb = reader.phrase("resize", "scale", "enlarge", "upscale", "shrink");
 	if (verb !== null) return readResize(reader, verb);
@@ -46,7 +49,10 @@ export function readReshaping(reader: TokenReader): Reshaping | null {
 	return reader.phrase("flip", "flipped") === null ? null : flipped(reader, "vertically");
 }
 
-/** `reduce the size by half`, `increase its size to 150%`, `make it 800 px wide`, `make it 800x600`; null where the words are of none. */
+/**
+ * Reads `reduce the size by half`, `increase its size to 150%`, `make it 800 px wide`, `make it 800x600`; null if the words are
+ * of none.
+ */
 function readOtherSize(reader: TokenReader): Reshaping | null {
 	const start = reader.position;
 	if (reader.phrase("reduce size", "decrease size") !== null) return readResize(reader, "shrink");
@@ -61,21 +67,21 @@ function readOtherSize(reader: TokenReader): Reshaping | null {
 	return null;
 }
 
-/** `remove the left half`; null where the words go on otherwise, as in `remove the background`. */
+/** Reads `remove the left half`; null if the words continue differently, as in `remove the background`. */
 function readTaken(reader: TokenReader): Reshaping | null {
 	const part = readPart(reader, "cut");
 	if (part === null) reader.position -= 1;
 	return part;
 }
 
-/** Both ways at once is half a turn. */
+/** Both directions at once are half a turn. */
 function flipped(reader: TokenReader, otherwise: "horizontally" | "vertically"): Reshaping {
 	const both = ["horizontally and vertically", "vertically and horizontally", "both ways", "both directions"];
 	if (reader.phrase(...both) !== null) return { op: "rotate", degrees: 180, colour: TRANSPARENT };
 	return { op: "flip", axis: axis(reader) ?? otherwise };
 }
 
-/** `smaller`, `20% smaller`, `a bit larger`, `half the size`, `twice as big`; null where the words are of none. */
+/** Reads `smaller`, `20% smaller`, `a bit larger`, `half the size`, `twice as big`; null if the words are of none. */
 function readLarger(reader: TokenReader): Reshaping | null {
 	const start = reader.position;
 	const degree = reader.degree();
@@ -93,7 +99,7 @@ function readLarger(reader: TokenReader): Reshaping | null {
 	return reader.phrase("double size", "twice size", "twice as big", "twice as large") === null ? null : scaled(200);
 }
 
-/** Half or twice the size; with `a bit` half of that change. */
+/** Returns half or twice the size; `a bit` halves the change. */
 function resizedBy(grows: boolean, degree: number | null): Reshaping {
 	if (degree !== null && degree < 1) return scaled(grows ? 150 : 75);
 	return scaled(grows ? 200 : 50);
@@ -131,10 +137,13 @@ function readResize(reader: TokenReader, verb: string): Reshaping {
 const sideOf = (word: string | null): string | null =>
 	word === "wide" ? "width" : word === "tall" || word === "high" ? "height" : word;
 
-/** To two decimals: what a prompt can say. */
+/** Rounds to two decimals, which a prompt can express. */
 const scaled = (percent: number): Reshaping => ({ op: "scale", percent: inRange(Math.round(percent * 100) / 100, "scale") });
 
-/** `crop to the top half` keeps it, as does `keep`; `cut the top half` and `crop off the top half` take it away. Null: neither. */
+/**
+ * Reads a part: `crop to the top half` and `keep` retain it; `cut the top half` and `crop off the top half` remove it. null for
+ * neither.
+ */
 function readPart(reader: TokenReader, verb: string): Reshaping | null {
 	const start = reader.position;
 	const goes = reader.phrase("off", "out", "away") !== null || verb === "cut";
@@ -196,7 +205,7 @@ function anchorOr(reader: TokenReader) {
 	return reader.anchor() ?? "center";
 }
 
-/** `10%`, `20 px`, and of pixels also `20`. */
+/** Reads `10%`, `20 px`, and `20` for pixels. */
 export function readLength(reader: TokenReader): Length | null {
 	const percent = reader.number("percent", "%");
 	if (percent !== null) return { value: inRange(percent.value, "scale"), unit: "%" };
@@ -224,7 +233,7 @@ function axis(reader: TokenReader): "horizontally" | "vertically" | null {
 	return reader.phrase("vertically", "vertical", "upside down", "top to bottom") === null ? null : "vertically";
 }
 
-/** `on white`, `with a white background`. */
+/** Reads `on white`, `with a white background`. */
 export function withColour(reader: TokenReader): Colour | null {
 	const start = reader.position;
 	if (reader.phrase("on", "onto", "with", "in", "to") !== null) {

@@ -7,20 +7,20 @@ import { rgbaOf } from "./colours.ts";
 import { missingLetters } from "./missing-letters.ts";
 import type { Decoration } from "./operation.ts";
 
-/** Of the picture's height, where no size is said. */
+/** The share of the image's height if no size is given. */
 const DEFAULT_SHARE = 1 / 12;
-/** About what a text may cover: its layout takes memory. */
+/** The approximate limit of a text's area, because its layout takes memory. */
 const MAX_TEXT_PIXELS = 32_000_000;
-/** Letters are about half as wide as they are high, lines a good deal higher. */
+/** Letters are about half as wide as they are high; lines are considerably higher. */
 const LETTER_WIDTH = 0.6;
 const LINE_HEIGHT = 1.3;
-/** Letters without a font that a refusal names. */
+/** The number of letters without a font that a refusal names. */
 const MAX_TOLD = 10;
 
 /**
- * A text on nothing, wrapped to a width. Latin, Greek and Cyrillic letters come from the font that is shipped; others from
- * the machine's fonts, where it has them.
- * @throws ImageFault `not-possible`
+ * Renders a text on a transparent canvas, wrapped to a width. Latin, Greek and Cyrillic letters use the included font; others
+ * use the machine's fonts if it has them.
+ * @throws {ImageFault} `not-possible`
  */
 export async function textCanvas(
 	{ text, px, colour, bold }: Extract<Decoration, { readonly op: "text" }>,
@@ -63,7 +63,7 @@ function requireModest(text: string, height: number, width: number): void {
 
 const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&apos;" };
 
-/** As plain text in Pango's markup, without what no text has. */
+/** Escapes plain text for Pango's markup, and removes characters that text never has. */
 function escaped(text: string): string {
 	return text
 		.toWellFormed()

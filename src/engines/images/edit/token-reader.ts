@@ -2,7 +2,7 @@ import { type Colour, colourNamed } from "./colours.ts";
 import { ANCHORS, type Anchor, type LayerNumber, type Position, RANGES, type RangeName } from "./operation.ts";
 import type { Token, Unit } from "./tokens.ts";
 
-/** Words that no operation takes; with `hint` where what is wrong can be told. */
+/** The words match no operation; `hint` explains the error if it is known. */
 export class Misread extends Error {
 	override readonly name = "Misread";
 	readonly hint: string | null;
@@ -18,7 +18,7 @@ type TokenOf<Kind extends Token["kind"]> = Extract<Token, { readonly kind: Kind 
 const ORDINALS: Readonly<Record<string, LayerNumber>> = { second: 2, third: 3, two: 2, three: 3 };
 const JOINTS = new Set(["and", "then", "also", "after", "that", "finally", "next"]);
 
-/** Goes through the words of a prompt; each `take` leaves them where they are when it gives null. */
+/** Reads the words of a prompt; a method that returns null leaves its position unchanged. */
 export class TokenReader {
 	readonly #tokens: readonly Token[];
 	#at = 0;
@@ -39,7 +39,7 @@ export class TokenReader {
 		return this.#at >= this.#tokens.length;
 	}
 
-	/** Where an operation ends: nothing is left, or what joins it with the next one. */
+	/** Returns true at the end of an operation: no words are left, or a separator follows. */
 	get atJoint(): boolean {
 		const token = this.#tokens[this.#at];
 		return token === undefined || token.kind === "separator" || (token.kind === "word" && JOINTS.has(token.word));
@@ -49,7 +49,7 @@ export class TokenReader {
 		while (!this.done && this.atJoint) this.#at += 1;
 	}
 
-	/** Past everything up to the next mark that parts operations. */
+	/** Skips to behind the next separator. */
 	skipToSeparator(): void {
 		while (!this.done && this.#tokens[this.#at]?.kind !== "separator") this.#at += 1;
 	}
@@ -61,13 +61,13 @@ export class TokenReader {
 		return token as TokenOf<Kind>;
 	}
 
-	/** How much of what is usual: `a bit` is half, `a lot` twice as much; null where nothing is said. */
+	/** Reads a degree relative to the default: `a bit` is half, `a lot` twice; null if there is none. */
 	degree(): number | null {
 		const said = this.phrase(...DEGREES.keys());
 		return said === null ? null : (DEGREES.get(said) ?? null);
 	}
 
-	/** The first of some phrases, each of one or more words. */
+	/** Reads the first matching phrase of one or more words. */
 	phrase(...phrases: readonly string[]): string | null {
 		for (const phrase of phrases) {
 			const words = phrase.split(" ");
@@ -82,7 +82,10 @@ export class TokenReader {
 		return null;
 	}
 
-	/** As `phrase`, of which one must come. @throws Misread */
+	/**
+	 * Reads one of the phrases.
+	 * @throws {Misread} if none follows
+	 */
 	expect(...phrases: readonly string[]): string {
 		const found = this.phrase(...phrases);
 		if (found === null) throw new Misread();
@@ -90,8 +93,8 @@ export class TokenReader {
 	}
 
 	/**
-	 * A number of one of some units (null: without one), within its range.
-	 * @throws Misread where it is out of range
+	 * Reads a number with one of some units (null: without one), within its range.
+	 * @throws {Misread} if it is out of range
 	 */
 	number(
 		range: RangeName,
@@ -109,7 +112,7 @@ export class TokenReader {
 		return { width: wholePixels(token.width), height: wholePixels(token.height) };
 	}
 
-	/** By its CSS name, of one or two words, or in hexadecimal digits. */
+	/** Reads a colour by its CSS name, of one or two words, or in hexadecimal digits. */
 	colour(): Colour | null {
 		const hex = this.take("colour");
 		if (hex !== null) return hex.colour;
@@ -117,7 +120,7 @@ export class TokenReader {
 			const token = this.#tokens[this.#at + ahead];
 			return token?.kind === "word" ? token.word : null;
 		});
-		// A comma ends a name: what stands behind it is another edit.
+		// A comma ends a name, because another edit follows it.
 		const end = words.indexOf(null);
 		for (let count = end < 0 ? words.length : end; count > 0; count--) {
 			const colour = colourNamed(words.slice(0, count).join(""));
@@ -128,7 +131,7 @@ export class TokenReader {
 		return null;
 	}
 
-	/** One of the nine places, in any order of its words, with `middle` for what is not said. */
+	/** Reads one of the nine places, with its words in any order and `middle` for a missing one. */
 	anchor(): Anchor | null {
 		const start = this.#at;
 		const across = new Set<string>();
@@ -148,7 +151,7 @@ export class TokenReader {
 		return anchor;
 	}
 
-	/** `at top left`, `at 10,20`, `in the center`. */
+	/** Reads `at top left`, `at 10,20`, `in the center`. */
 	place(): Position | null {
 		const start = this.#at;
 		if (this.phrase("at", "in", "on", "from", "to") === null) return null;
@@ -163,7 +166,7 @@ export class TokenReader {
 		return null;
 	}
 
-	/** `layer 2`, `second layer`, `third`, `2`. */
+	/** Reads `layer 2`, `second layer`, `third`, `2`. */
 	layer(): LayerNumber | null {
 		const start = this.#at;
 		const named = this.phrase("layer", "mask", "number") !== null;
@@ -186,7 +189,7 @@ export class TokenReader {
 	}
 }
 
-/** `a` is a filler: `a little bit` comes as `little bit`. */
+/** `a` is a filler: `a little bit` is read as `little bit`. */
 const DEGREES: ReadonlyMap<string, number> = new Map([
 	["little bit", 0.5],
 	["little", 0.5],

@@ -3,7 +3,7 @@ import { type Colour, colourOfHex } from "./colours.ts";
 export type Unit = "px" | "%" | "degrees" | "times" | null;
 
 interface Spot {
-	/** In the prompt. */
+	/** The index in the prompt. */
 	readonly start: number;
 	readonly end: number;
 }
@@ -16,11 +16,11 @@ export type Token = Spot &
 		| { readonly kind: "ratio"; readonly width: number; readonly height: number }
 		| { readonly kind: "colour"; readonly colour: Colour }
 		| { readonly kind: "text"; readonly text: string }
-		/** Between two operations; a comma may also part two numbers. */
+		/** Separates two operations; a comma may also separate two numbers. */
 		| { readonly kind: "separator"; readonly mark: string }
 	);
 
-/** Say nothing here. */
+/** Words without meaning here. */
 const FILLERS = new Set(["please", "the", "a", "an", "image", "picture", "photo", "it", "this", "its", "my"]);
 
 const UNITS: readonly (readonly [RegExp, Unit])[] = [
@@ -34,7 +34,7 @@ const NUMBER = String.raw`\d{1,9}(?:\.\d{1,6})?`;
 const PIXELS = String.raw`(?:\s?(?:px|pixels?))?`;
 const PATTERNS = {
 	space: /[^\S\n]+/y,
-	// Quotes of a kind belong together; a mark in front takes the meaning from a quote or from itself.
+	// Quotes match in kind; a backslash escapes a quote or itself.
 	text: /"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|“([^”]*)”|‘([^’]*)’|«([^»]*)»/sy,
 	colour: /#[0-9a-z]+/iy,
 	size: new RegExp(String.raw`(${NUMBER})${PIXELS}\s?(?:x|×|\*|by)\s?(${NUMBER})${PIXELS}(?![\p{L}\p{N}%])`, "iuy"),
@@ -47,7 +47,7 @@ const PATTERNS = {
 	word: /[\p{L}\p{M}'’]+/uy,
 } as const;
 
-/** The words of a prompt; hyphens part words, and fillers are left out. What is no word comes as a word of one sign. */
+/** Returns the words of a prompt; hyphens separate words, and fillers are left out. Other characters are words of one sign. */
 export function tokensOf(prompt: string): Token[] {
 	const tokens: Token[] = [];
 	for (let start = 0; start < prompt.length; ) {
@@ -95,7 +95,7 @@ function numberOf([, sign = "", digits, unit]: RegExpExecArray, spot: Spot): Tok
 	return { kind: "number", value: value === 0 ? 0 : value, signed: sign !== "", unit: named, ...spot };
 }
 
-/** A hyphen between words parts them; any other sign is a word that nothing understands. */
+/** A hyphen between words separates them; any other sign is an unknown word. */
 function signAt(match: (pattern: RegExp) => RegExpExecArray | null, start: number): Token | null {
 	if (match(/-(?=\p{L})/uy) !== null) return null;
 	const sign = match(/./suy)?.[0] ?? "";

@@ -3,10 +3,13 @@ import type { OutputFormat, Picture } from "../port.ts";
 import { openImage } from "./open-image.ts";
 import { WHITE, writeImage } from "./write-image.ts";
 
-/** All that is left of a picture: patches along its longer side. */
+/** The number of patches that remain along the longer side. */
 const PATCHES = 8;
 
-/** Beyond recognition: no more than 8 x 8 averages are left, and no outline of what was transparent. @throws ImageFault */
+/**
+ * Blurs an image beyond recognition: at most 8 x 8 averages remain, and no outline of transparency.
+ * @throws {ImageFault}
+ */
 export async function blur(bytes: Uint8Array, output: OutputFormat): Promise<Picture> {
 	const { image, width, height } = await openImage(bytes);
 	const patches = await image

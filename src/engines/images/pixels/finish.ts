@@ -4,7 +4,10 @@ import type { FinishOptions, Picture } from "../port.ts";
 import { openImage } from "./open-image.ts";
 import { WHITE, writeImage } from "./write-image.ts";
 
-/** @throws ImageFault */
+/**
+ * Converts an image to the requested size and format.
+ * @throws {ImageFault}
+ */
 export async function finish(bytes: Uint8Array, options: FinishOptions): Promise<Picture> {
 	const opened = await openImage(bytes);
 	const { size, fit = "cover", enlarge = true, format } = options;
@@ -15,7 +18,7 @@ export async function finish(bytes: Uint8Array, options: FinishOptions): Promise
 	return writeImage(opened.image.resize({ ...target, fit, background, kernel: "lanczos3", fastShrinkOnLoad: false }), options);
 }
 
-/** The largest size of the same ratio that a picture fills without being enlarged. */
+/** Returns the largest size of the same ratio that an image fills without enlargement. */
 function withinImage(size: PixelSize, image: PixelSize): PixelSize {
 	const scale = Math.min(1, image.width / size.width, image.height / size.height);
 	return {

@@ -2,11 +2,14 @@ import type { Picture } from "../port.ts";
 import { openImage } from "./open-image.ts";
 import { writeImage } from "./write-image.ts";
 
-/** A picture without loss is written as PNG up to here; beyond it a JPEG saves seconds and tens of megabytes. */
+/** A lossless image is written as PNG up to this size; beyond it a JPEG saves seconds and tens of megabytes. */
 const MAX_PNG_PIXELS = 8_388_608;
 const JPEG_QUALITY = 95;
 
-/** @throws ImageFault */
+/**
+ * Normalises an image.
+ * @throws {ImageFault}
+ */
 export async function normalise(bytes: Uint8Array, minPixels: number): Promise<Picture> {
 	const { image, width, height, hasAlpha, lossless } = await openImage(bytes, minPixels);
 	const png = hasAlpha || (lossless && width * height <= MAX_PNG_PIXELS);

@@ -1,30 +1,33 @@
-/** Opening pictures with sharp. Import it from the child only: libvips is native code that reads what callers send. */
+/** Opens images with sharp. Import it from the child only: libvips is native code that reads callers' data. */
 import sharp, { type Metadata, type Sharp } from "sharp";
 import { imageTypeOf } from "../image-type.ts";
 import { requirePixels } from "../pixel-limits.ts";
 import { ImageFault, MAX_IMAGE_PIXELS } from "../port.ts";
 
-// One job at a time in each process: the number of processes is the number of threads.
+// One job runs at a time in each process, so the number of processes is the number of threads.
 sharp.concurrency(1);
 sharp.cache(false);
-// Only what `imageTypeOf` lets through has a reader: no SVG, no PDF, nothing that opens other files.
+// Only the types of `imageTypeOf` have a loader: no SVG, no PDF, nothing that opens other files.
 sharp.block({ operation: ["VipsForeignLoad"] });
 sharp.unblock({
 	operation: ["Jpeg", "Png", "Webp", "Nsgif", "Heif", "Tiff"].map((reader) => `VipsForeignLoad${reader}Buffer`),
 });
 
 export interface OpenedImage {
-	/** Upright, its first frame; in sRGB once it is written. */
+	/** Upright, its first frame; converted to sRGB when it is written. */
 	readonly image: Sharp;
-	/** Of the upright picture. */
+	/** The width of the upright image. */
 	readonly width: number;
 	readonly height: number;
 	readonly hasAlpha: boolean;
-	/** Whether its type keeps every pixel as it was. */
+	/** True if its type is lossless. */
 	readonly lossless: boolean;
 }
 
-/** @throws ImageFault from its header: nothing is decoded yet */
+/**
+ * Opens an image by its header, without decoding it.
+ * @throws {ImageFault}
+ */
 export async function openImage(bytes: Uint8Array, minPixels = 0): Promise<OpenedImage> {
 	const type = imageTypeOf(bytes);
 	const image = sharp(bytes, { failOn: "error", limitInputPixels: MAX_IMAGE_PIXELS, autoOrient: true, pages: 1 });
@@ -45,7 +48,7 @@ function requireDecoder({ compression }: Metadata): void {
 		throw new ImageFault("unsupported", "HEIC is not read here: send a JPEG, PNG, WebP, GIF, AVIF or TIFF");
 }
 
-/** What a decoder stumbles over is the picture's fault. */
+/** Converts a decoder's error, which counts as the image's fault. */
 export function readFault(thrown: unknown): unknown {
 	if (thrown instanceof ImageFault || !(thrown instanceof Error)) return thrown;
 	if (/pixel limit/i.test(thrown.message))

@@ -5,7 +5,10 @@ import { writeImage } from "./write-image.ts";
 
 const MAX_FACTOR = 4;
 
-/** Lanczos resampling, three lobes. @throws ImageFault */
+/**
+ * Enlarges by Lanczos resampling, three lobes.
+ * @throws {ImageFault}
+ */
 export async function upscale(bytes: Uint8Array, to: Enlargement, output: OutputFormat, minPixels: number): Promise<Picture> {
 	const { image, width, height } = await openImage(bytes, minPixels);
 	const target = enlargedSize({ width, height }, to);
@@ -13,8 +16,8 @@ export async function upscale(bytes: Uint8Array, to: Enlargement, output: Output
 }
 
 /**
- * A factor is reduced to what the limit of pixels allows, never below 1.
- * @throws ImageFault `not-possible`
+ * Returns the enlarged size. A factor is reduced to the pixel limit, never below 1.
+ * @throws {ImageFault} `not-possible`
  */
 function enlargedSize(size: PixelSize, to: Enlargement): PixelSize {
 	if ("factor" in to) {
@@ -22,7 +25,7 @@ function enlargedSize(size: PixelSize, to: Enlargement): PixelSize {
 			throw new ImageFault("not-possible", `An image is enlarged 1 to ${MAX_FACTOR} times, not ${to.factor} times`);
 		const fitting = Math.sqrt(MAX_UPSCALED_PIXELS / (size.width * size.height));
 		const factor = Math.max(1, Math.min(to.factor, fitting));
-		// Rounded down where the limit decides: one pixel more would pass it.
+		// Rounded down at the limit, because one more pixel would exceed it.
 		const scaled = factor < to.factor ? Math.floor : Math.round;
 		return {
 			width: Math.max(size.width, scaled(size.width * factor)),

@@ -1,6 +1,6 @@
 import Type from "typebox";
 
-/** Goes to the scorer's child. */
+/** The message to the scorer's child. */
 export interface ScoreJob {
 	readonly id: number;
 	readonly views: Uint8Array;

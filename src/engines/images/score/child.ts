@@ -1,4 +1,4 @@
-/** The process of the adult-content model. It sees pixels only: what callers send is decoded elsewhere. */
+/** The process of the adult-content model. It receives pixels only: callers' data is decoded elsewhere. */
 import { serveParent } from "../../child-side.ts";
 import type { ScoreJob, ScoreStart } from "./child-work.ts";
 import { NsfwModel } from "./nsfw-model.ts";

@@ -1,8 +1,8 @@
-/** The loaded model: how likely a view is adult content. Import it from the child only. */
+/** The loaded model: scores how likely a view is adult content. Import it from the child only. */
 import { InferenceSession, Tensor } from "onnxruntime-node";
 import { VIEW_BYTES, VIEW_SIDE } from "./view.ts";
 
-/** Means of the pictures that the model was made from, blue, green, red. */
+/** The mean colour of the model's training images: blue, green, red. */
 const MEANS = [104, 117, 123] as const;
 
 export class NsfwModel {
@@ -32,6 +32,7 @@ export class NsfwModel {
 	}
 
 	/**
+	 * Scores views.
 	 * @param views of `VIEW_BYTES`, one after the other
 	 * @returns 0 to 1 for each
 	 */
@@ -45,7 +46,7 @@ export class NsfwModel {
 	async #scoreOf(view: Uint8Array): Promise<number> {
 		const tensor = new Tensor("float32", bgrLessMeans(view), [1, VIEW_SIDE, VIEW_SIDE, 3]);
 		const { [this.#output]: output } = await this.#session.run({ [this.#input]: tensor });
-		// Two classes: fit for work, and not.
+		// There are two classes: safe for work, and not.
 		const score = output?.data[1];
 		if (typeof score !== "number") throw new Error("the model gave no score");
 		return score;

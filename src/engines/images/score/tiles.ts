@@ -1,14 +1,14 @@
-/** What the adult-content model looks at. Import it from the child only. */
+/** The views of an image for the adult-content model. Import it from the child only. */
 import sharp, { type Sharp } from "sharp";
 import { openImage } from "../pixels/open-image.ts";
 import { WHITE } from "../pixels/write-image.ts";
 import { VIEW_SIDE } from "./view.ts";
 
-/** The model saw pictures of this size, their borders cut off to `VIEW_SIDE`. */
+/** The model's training images had this size before their borders were cropped to `VIEW_SIDE`. */
 const WHOLE_SIDE = 256;
-/** A tile is at least this long: a smaller picture has none. */
+/** The minimum side of a tile: a smaller image has none. */
 const MIN_TILE_SIDE = 512;
-/** Of its neighbour a tile shows this share too: what lies across a border is whole in one of them, or nearly. */
+/** Neighbouring tiles overlap by this share, so that content across a border is whole, or nearly whole, in one of them. */
 const OVERLAP = 1 / 3;
 export const MAX_TILES = 30;
 
@@ -19,8 +19,8 @@ export interface Tile {
 }
 
 /**
- * Overlapping squares that cover a picture to its edges, at most `MAX_TILES`; none where the whole shows enough.
- * A shorter side than a tile is covered by one row.
+ * Returns overlapping squares that cover an image to its edges, at most `MAX_TILES`; none if the whole shows enough. A side
+ * shorter than a tile is covered by one row.
  */
 export function tilesOf(width: number, height: number): Tile[] {
 	if (Math.max(width, height) <= MIN_TILE_SIDE) return [];
@@ -29,14 +29,17 @@ export function tilesOf(width: number, height: number): Tile[] {
 	return starts(height, side).flatMap((top) => starts(width, side).map((left) => ({ left, top, side })));
 }
 
-/** Where tiles begin along one side, evenly, the last one ending at its end. */
+/** Returns the starts of tiles along one side, evenly spaced, the last one ending at the edge. */
 function starts(length: number, side: number): number[] {
 	if (length <= side) return [0];
 	const steps = Math.ceil((length - side) / (side * (1 - OVERLAP)));
 	return Array.from({ length: steps + 1 }, (_, index) => Math.round(((length - side) * index) / steps));
 }
 
-/** Views of `VIEW_BYTES`, one after the other: the whole first, then its tiles. @throws ImageFault */
+/**
+ * Returns views of `VIEW_BYTES`, one after the other: the whole first, then its tiles.
+ * @throws {ImageFault}
+ */
 export async function viewsOf(bytes: Uint8Array): Promise<Uint8Array> {
 	const { image } = await openImage(bytes);
 	const { data, info } = await image.flatten({ background: WHITE }).raw().toBuffer({ resolveWithObject: true });
@@ -58,7 +61,7 @@ export async function viewsOf(bytes: Uint8Array): Promise<Uint8Array> {
 
 const VIEW = { width: VIEW_SIDE, height: VIEW_SIDE };
 
-/** As its makers prepared pictures: made square, cut to the middle, and once through JPEG. */
+/** Prepares the whole image like the training images: made square, cropped to the middle, and compressed once as JPEG. */
 async function wholeView(image: Sharp): Promise<Uint8Array> {
 	const margin = (WHOLE_SIDE - VIEW_SIDE) / 2;
 	const middle = image
