@@ -229,7 +229,7 @@ export class SharedRateWindows {
 		return taken;
 	}
 
-	/** Applies the store's grant. Returns false where the store granted nothing. */
+	/** Applies the store's grant. Returns false where the store did not answer for this window. */
 	#applyGrant(window: SharedWindow | undefined, take: MinuteTake, grant: MinuteGrant | null, sentAt: number): boolean {
 		if (window === undefined || grant === null) return false;
 		if (window.startedAtMs !== grant.startedAtMs) {

@@ -241,7 +241,7 @@ export interface Tables {
 		/** YYYY-MM. */
 		month: string;
 		state: ArchiveState;
-		/** Who writes the file, and where. */
+		/** The process and folder that write the file. */
 		owner: string;
 		after_post_id: Int;
 		last_post_id: Int;
