@@ -1,6 +1,9 @@
 import { invalidRequest } from "../../schema/index.ts";
 
-/** Throws INVALID_REQUEST for a prompt with more code points than the model takes. */
+/**
+ * Refuses a prompt with more code points than the model takes.
+ * @throws ApiError INVALID_REQUEST
+ */
 export function checkPrompt(prompt: string, limit: number, field = "prompt"): void {
 	// No text has more code points than units.
 	if (prompt.length <= limit) return;

@@ -1,4 +1,4 @@
-/** What a caller chose of a model's tiers, put against what the model has. */
+/** Checks a caller's choice of tiers against the model's. */
 import { type ImageSize, largestSize, nearestRatio, ratioOf, tierSize } from "../../catalog/index.ts";
 import type { ImageProperties, ImageQuality } from "../../catalog/types.ts";
 import { type FinishOptions, type ImageFormat, MAX_IMAGE_PIXELS } from "../../engines/images/port.ts";
@@ -13,15 +13,18 @@ export interface RequestedTiers {
 }
 
 export interface ChosenTiers {
-	/** By its name, or `auto`. */
+	/** The ratio's name, or `auto`. */
 	readonly ratio: string;
 	readonly resolution: string;
-	/** null: the model has none. */
+	/** null: the model has no qualities. */
 	readonly quality: ImageQuality | null;
 	readonly format: ImageFormat;
 }
 
-/** Throws INVALID_REQUEST with `issues` that name what the model has. */
+/**
+ * Returns the chosen tiers.
+ * @throws ApiError INVALID_REQUEST with `issues` that name the model's tiers
+ */
 export function chooseTiers(asked: RequestedTiers, facts: ImageProperties): ChosenTiers {
 	const { aspectRatios, resolutions, qualities } = facts;
 	const ratio = asked.aspect_ratio ?? facts.defaultAspectRatio ?? "auto";
@@ -38,13 +41,16 @@ function formatOf(name: ImageFormat | "jpg" | undefined): ImageFormat | undefine
 	return name === "jpg" ? "jpeg" : name;
 }
 
-/** A value that is one of the field's, but not of the model's. */
+/** Returns the refusal of a value that the field has, but the model does not. */
 export function notOffered(field: string, value: string, offered: readonly string[]): ApiError {
 	const message = `"${value}" is not offered by this model; it has ${[...new Set(offered)].join(", ")}`;
 	return invalidRequest([{ path: [field], code: "not_offered", message }]);
 }
 
-/** The ratio of the result: the one that was named, or the model's that is nearest to the picture; its own where it has none. */
+/**
+ * Returns the ratio of the result: the named one, or the model's nearest to the picture; the picture's own where the
+ * model has none.
+ */
 export function resolvedRatio(
 	ratio: string,
 	facts: ImageProperties,
@@ -56,8 +62,8 @@ export function resolvedRatio(
 }
 
 /**
- * How an upstream's picture becomes the caller's. With tiers it has exactly the tier's size; without it keeps its own, cut
- * to the ratio where that differs, and is never enlarged.
+ * Returns how an upstream's picture is finished. With tiers it gets exactly the tier's size; without, it keeps its own,
+ * cropped where the ratio differs, and is never enlarged.
  */
 export function finishOptions(facts: ImageProperties, choices: ChosenTiers, ratio: ImageSize): FinishOptions {
 	const { format, resolution } = choices;

@@ -6,12 +6,18 @@ import { pictureModel } from "./model.ts";
 
 const DEFAULT_MODEL = "firered-image-edit";
 
-/** The model of a free name. Throws MODEL_NOT_FOUND, INVALID_MODEL, MODEL_REMOVED, MODEL_OFFLINE. */
+/**
+ * Returns the model of any name.
+ * @throws ApiError MODEL_NOT_FOUND, INVALID_MODEL, MODEL_REMOVED, MODEL_OFFLINE
+ */
 export function editModel(ref: string | undefined, call: Call, deps: ImageDeps): PictureModel<"inpaint"> {
 	return pictureModel(ref ?? DEFAULT_MODEL, "inpaint", call, deps);
 }
 
-/** The model of a field that is a list of ids. Throws INVALID_REQUEST that names them, MODEL_OFFLINE. */
+/**
+ * Returns the model of a field with a list of allowed ids.
+ * @throws ApiError INVALID_REQUEST that names them, MODEL_OFFLINE
+ */
 export function listedEditModel(id: string | undefined, call: Call, deps: ImageDeps): PictureModel<"inpaint"> {
 	const listed = deps.catalog().list("inpaint");
 	if (id !== undefined && !listed.some((model) => model.id === id))

@@ -1,4 +1,4 @@
-/** One edit, whichever route asked for it: the pictures read, edited here or by a server, finished and looked at. */
+/** Runs one edit for any route: reads the pictures, edits them here or on a server, finishes and checks the result. */
 
 import type { ChargeLine, HoldContext } from "../../budgets/port.ts";
 import { EMBEDDED, type ImageSize, imagePrice, imageRateLimit, linesNano, tierSize } from "../../catalog/index.ts";
@@ -24,21 +24,23 @@ export interface EditOrder {
 	readonly prompt: string;
 	readonly sources: readonly PictureSource[];
 	readonly choices: ChosenTiers;
-	/** What the result has to measure, where the caller named pixels; null: as tiers and ratio say. */
+	/** The exact size of the result, where the caller gave pixels; null: by tiers and ratio. */
 	readonly exactSize: ImageSize | null;
 	readonly safeMode: boolean | undefined;
 	/** The field of the pictures, for faults. */
 	readonly param: string;
-	/** The answer around the picture. */
+	/** Returns the answer with the picture. */
 	answer(picture: Picture): Answer | Promise<Answer>;
 }
 
-/** The picture itself as the answer. */
+/** Returns the picture itself as the answer. */
 export function bareAnswer(picture: Picture): Answer {
 	return { status: 200, type: picture.mediaType, body: picture.bytes };
 }
 
-/** An edit's last checks, and what follows them. Throws the errors of docs/images.md; no picture is decoded yet. */
+/**
+ * Runs an edit's last checks and returns its admission. No picture is decoded yet. Throws the errors of docs/images.md.
+ */
 export async function admitEdit(order: EditOrder, call: Call, deps: ImageDeps): Promise<Admission> {
 	const { model, prompt, sources, choices } = order;
 	const { caller } = call;

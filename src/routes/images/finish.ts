@@ -4,7 +4,10 @@ import type { Requester } from "../../fairness/index.ts";
 import type { ImageDeps } from "./deps.ts";
 import { engineOf } from "./safe-picture.ts";
 
-/** A server's picture in the caller's size and format. Throws INFERENCE_FAILED where it is none: that is not the caller's fault. */
+/**
+ * Returns a server's picture in the caller's size and format.
+ * @throws ApiError INFERENCE_FAILED where it is no picture, which is not the caller's fault
+ */
 export async function finished(
 	bytes: Uint8Array | undefined,
 	options: FinishOptions,

@@ -1,4 +1,4 @@
-/** Pictures from a prompt, whichever route asked for them. */
+/** Makes pictures from a prompt for any route. */
 
 import type { HoldContext } from "../../budgets/port.ts";
 import { type ImageSize, imagePrice, imageRateLimit, linesNano } from "../../catalog/index.ts";
@@ -16,15 +16,15 @@ import { ImageWork, type ImageWorkResult } from "./work.ts";
 
 export interface GenerateOrder {
 	readonly model: PictureModel<"image">;
-	/** What the caller wrote. */
+	/** The prompt as the caller wrote it. */
 	readonly prompt: string;
-	/** What is sent: with the style, where one was named. */
+	/** The prompt sent upstream, with the style, if any. */
 	readonly sentPrompt: string;
 	readonly negativePrompt?: string | undefined;
 	readonly resolution: string;
 	readonly quality: ImageQuality | null;
 	readonly aspectRatio: string | null;
-	/** What is asked of the upstream. */
+	/** The size requested from the upstream. */
 	readonly size: ImageSize;
 	readonly finish: FinishOptions;
 	readonly count: number;
@@ -32,11 +32,14 @@ export interface GenerateOrder {
 	readonly steps?: number | undefined;
 	readonly guidance?: number | undefined;
 	readonly safeMode: boolean | undefined;
-	/** The answer around the pictures; `workMs` is how long making them took. */
+	/**
+	 * Returns the answer with the pictures.
+	 * @param workMs how long making them took
+	 */
 	answer(pictures: readonly Picture[], workMs: number): Answer | Promise<Answer>;
 }
 
-/** The last checks, and what follows them. Throws the errors of docs/images.md. */
+/** Runs the last checks and returns the admission. Throws the errors of docs/images.md. */
 export async function admitGenerate(order: GenerateOrder, call: Call, deps: ImageDeps): Promise<Admission> {
 	const { model, resolution, quality, count } = order;
 	const { caller } = call;

@@ -11,12 +11,14 @@ export interface ReadPicture extends InputPicture {
 	readonly height: number;
 }
 
-/** The bytes of all pictures as they came, in their order; addresses are read at once. */
+/** Returns the bytes of all pictures as received, in order; addresses are read concurrently. */
 export function gather(sources: readonly PictureSource[], deps: ImageDeps, requester: Requester): Promise<Uint8Array[]> {
 	return Promise.all(sources.map((source) => bytesOf(source, deps, requester)));
 }
 
-/** The pictures as a server can take them, one after the other. Throws ImageFault that says which one is at fault. */
+/**
+ * Returns the pictures in a form that servers accept, one after the other. Throws ImageFault that names the faulty one.
+ */
 export async function readPictures(
 	sources: readonly PictureSource[],
 	bytes: readonly Uint8Array[],
@@ -42,7 +44,10 @@ export async function readPictures(
 	return pictures;
 }
 
-/** A mask as upstreams take it that do not go by transparency. Throws INVALID_REQUEST where nothing in it is masked. */
+/**
+ * Returns a mask for upstreams that do not use transparency.
+ * @throws ApiError INVALID_REQUEST where nothing in it is masked
+ */
 async function twoColours(
 	engine: ImageEngine,
 	images: readonly Uint8Array[],

@@ -1,12 +1,12 @@
 import { MAX_EDIT_IMAGES, MAX_IMAGE_BYTES } from "../../engines/images/port.ts";
 
-/** Bytes that a picture may have: less than 25 MiB. */
+/** Maximum size of a picture: less than 25 MiB. */
 export const MAX_FILE_BYTES = MAX_IMAGE_BYTES - 1;
-/** One picture of 25 MB in base64, and what is around it. */
+/** Maximum body size with one picture of 25 MB in base64. */
 export const ONE_PICTURE_BODY_BYTES = 37_748_736;
-/** Three of them. */
+/** Maximum body size with three pictures. */
 export const THREE_PICTURES_BODY_BYTES = 113_246_208;
-/** Of any prompt, in Unicode code points. */
+/** Maximum length of any prompt, in Unicode code points. */
 export const MAX_PROMPT = 32_768;
 export const MAX_PICTURES = MAX_EDIT_IMAGES;
 

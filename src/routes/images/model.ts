@@ -5,8 +5,9 @@ import type { Call } from "../../server/call.ts";
 import type { ImageDeps } from "./deps.ts";
 
 /**
- * The model of a free name; the end of one that is retired is told.
- * @throws ApiError MODEL_NOT_FOUND, INVALID_MODEL, MODEL_REMOVED; MODEL_OFFLINE also for known models that are not listed
+ * Returns the model of any name; the end of a retired one is reported.
+ * @throws ApiError MODEL_NOT_FOUND, INVALID_MODEL, MODEL_REMOVED; MODEL_OFFLINE also for known models that are not
+ * listed
  */
 export function pictureModel<T extends "inpaint" | "image">(ref: string, type: T, call: Call, deps: ImageDeps): ModelOf<T> {
 	const catalog = deps.catalog();
@@ -16,7 +17,7 @@ export function pictureModel<T extends "inpaint" | "image">(ref: string, type: T
 	return model;
 }
 
-/** Who makes a picture: servers, and whether this machine does before or after them. */
+/** The makers of a picture: servers, and this machine before or after them. */
 export interface Makers {
 	readonly servers: readonly ModelTarget[];
 	readonly engine: "first" | "last" | "never";
@@ -30,8 +31,8 @@ export function makersOf(targets: readonly ModelTarget[]): Makers {
 }
 
 /**
- * Runs what makes a picture: here, on servers, or on the one where the other fails for a reason that is not the request's.
- * @throws what the last of them throws
+ * Makes a picture here or on servers; the next maker is tried where one fails without a fault of the request.
+ * @throws the error of the last maker
  */
 export async function byMakers<T>(
 	{ servers, engine }: Makers,

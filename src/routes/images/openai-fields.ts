@@ -1,4 +1,4 @@
-/** What the routes of OpenAI's form share: their sizes, qualities and answers. */
+/** Shared by the routes of OpenAI's form: sizes, qualities and answers. */
 
 import Type from "typebox";
 import type { ImageSize } from "../../catalog/index.ts";
@@ -32,19 +32,19 @@ export const OpenAiPicturesSchema = named(
 	}),
 );
 
-/** Pixels of a size; null for `auto`. */
+/** Returns the pixels of a size; null for `auto`. */
 export function pixelsOf(size: (typeof OPENAI_SIZES)[number] | undefined): ImageSize | null {
 	const [width, height] = (size ?? "auto").split("x").map(Number);
 	return width === undefined || height === undefined ? null : { width, height };
 }
 
-/** One of ours; undefined: the model's default. */
+/** Returns our quality; undefined: the model's default. */
 export function qualityOf(quality: (typeof OPENAI_QUALITIES)[number] | undefined): ImageQuality | undefined {
 	if (quality === "hd") return "high";
 	return quality === "low" || quality === "medium" || quality === "high" ? quality : undefined;
 }
 
-/** One picture in OpenAI's answer. */
+/** Returns one picture in OpenAI's answer. */
 export function openAiPicture(picture: Picture, form: "b64_json" | "url" | undefined): Record<string, string> {
 	const { bytes } = picture;
 	const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");

@@ -3,7 +3,10 @@ import { ApiError } from "../../errors/index.ts";
 import type { Requester } from "../../fairness/index.ts";
 import type { ImageDeps } from "./deps.ts";
 
-/** The engine that every image route needs. Throws MODEL_OFFLINE where it cannot run here. */
+/**
+ * Returns the engine that every image route needs.
+ * @throws ApiError MODEL_OFFLINE where it cannot run here
+ */
 export function engineOf({ engine }: Pick<ImageDeps, "engine">): ImageEngine {
 	if (engine !== null) return engine;
 	throw new ApiError("MODEL_OFFLINE", {
@@ -12,8 +15,8 @@ export function engineOf({ engine }: Pick<ImageDeps, "engine">): ImageEngine {
 }
 
 /**
- * True where what goes out is to be looked at: unless the caller wants it otherwise and the operator allows that.
- * @throws ApiError MODEL_OFFLINE where nothing can look at it yet: no picture is made then that could not be sent
+ * Returns true where results must be checked: unless the caller disables that and the operator allows it.
+ * @throws ApiError MODEL_OFFLINE where checking is not possible yet, so that no unusable picture is made
  */
 export async function isChecked(asked: boolean | undefined, deps: Pick<ImageDeps, "engine" | "config">): Promise<boolean> {
 	const { safeMode } = deps.config().images;
@@ -31,7 +34,7 @@ export interface SafePicture {
 	readonly isBlurred: boolean;
 }
 
-/** The picture as it may go out: blurred where its score is above the operator's threshold. */
+/** Returns the picture to send: blurred where its score is above the operator's threshold. */
 export async function safePicture(
 	picture: Picture,
 	looked: boolean,
@@ -46,7 +49,7 @@ export async function safePicture(
 	return { picture: await engine.blur(picture.bytes, { format }, requester), isBlurred: true };
 }
 
-/** The headers of docs/images.md, Safe mode. */
+/** Returns the headers of docs/images.md, Safe mode. */
 export function safetyHeaders(isBlurred: boolean): Record<string, string> {
 	return { "x-service-is-blurred": String(isBlurred), "x-service-is-content-violation": "false" };
 }

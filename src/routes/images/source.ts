@@ -7,21 +7,24 @@ import { base64String, decodedLength, type LongStrings } from "../../wire/index.
 import type { ImageDeps } from "./deps.ts";
 import { MAX_FILE_BYTES } from "./limits.ts";
 
-/** A picture as a caller gave it, not yet looked at. */
+/** A picture as a caller sent it, not checked yet. */
 export interface PictureSource {
 	readonly from: { readonly bytes: Uint8Array } | { readonly url: string };
-	/** Where it stood in the request. */
+	/** Its path in the request. */
 	readonly path: readonly (string | number)[];
-	/** `mask`: where it is transparent the first picture is to be changed. */
+	/** `mask`: its transparent parts mark what to change in the first picture. */
 	readonly role: "picture" | "mask";
 }
 
 type Path = PictureSource["path"];
 
-/** A picture out of a text: an address, base64, or a data: URL. Throws CORRUPTED_IMAGE, PAYLOAD_TOO_LARGE, INVALID_REQUEST. */
+/**
+ * Returns the picture of a text: an address, base64, or a data: URL.
+ * @throws ApiError CORRUPTED_IMAGE, PAYLOAD_TOO_LARGE, INVALID_REQUEST
+ */
 export async function sourceOfText(text: string, long: LongStrings, path: Path): Promise<PictureSource> {
 	if (/^https?:\/\//i.test(text)) return { from: { url: text }, path, role: "picture" };
-	// The head of a data: URL is short: it does not matter here.
+	// The head of a data: URL is short, so it may be counted.
 	if ((decodedLength(long.bytesOf(text)) ?? 0) > MAX_FILE_BYTES + 1_024) throw tooLarge(path);
 	const bytes = await base64String(text, long);
 	if (bytes === null)
@@ -29,22 +32,26 @@ export async function sourceOfText(text: string, long: LongStrings, path: Path):
 	return sourceOfBytes(bytes, path);
 }
 
-/** Throws CORRUPTED_IMAGE, PAYLOAD_TOO_LARGE. */
+/**
+ * Returns the picture of these bytes.
+ * @throws ApiError CORRUPTED_IMAGE, PAYLOAD_TOO_LARGE
+ */
 export function sourceOfBytes(bytes: Uint8Array, path: Path, role: PictureSource["role"] = "picture"): PictureSource {
 	if (bytes.length === 0) throw refusal("CORRUPTED_IMAGE", path, "is empty");
 	if (bytes.length > MAX_FILE_BYTES) throw tooLarge(path);
 	return { from: { bytes }, path, role };
 }
 
-/** Base64 where no address is taken. */
+/** Returns the picture of base64, where addresses are not accepted. */
 export async function inlineSource(text: string, long: LongStrings, path: Path): Promise<PictureSource> {
 	if (/^https?:\/\//i.test(text)) throw invalidField(path, "takes no address here: send the picture as base64, or as a file");
 	return sourceOfText(text, long, path);
 }
 
 /**
- * The bytes of a picture. An address is read now: it has to be public, at the connection and at each redirect.
- * @throws ApiError INVALID_REQUEST for an address that cannot be read, PAYLOAD_TOO_LARGE; what the requester's signal aborts with
+ * Returns the bytes of a picture. An address is read now: it must be public, at the connection and at each redirect.
+ * @throws ApiError INVALID_REQUEST for an address that cannot be read, PAYLOAD_TOO_LARGE; the abort reason of the
+ * requester's signal
  */
 export async function bytesOf({ from, path }: PictureSource, deps: ImageDeps, requester: Requester): Promise<Uint8Array> {
 	if ("bytes" in from) return from.bytes;

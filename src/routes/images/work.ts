@@ -9,23 +9,26 @@ export interface WorkOrder {
 	readonly call: Call;
 	readonly settlement: Settlement;
 	readonly lines: readonly ChargeLine[];
-	/** What a failure of the work is called on this route. */
+	/** The error code of a failure of the work on this route. */
 	readonly failure: Extract<ErrorCode, "IMAGE_EDIT_ERROR" | "UPSCALE_FAILED" | "INFERENCE_FAILED">;
-	/** Where each picture stood in the request. */
+	/** The path of each picture in the request. */
 	readonly places: readonly (readonly (string | number)[])[];
 }
 
-/** What was made, and by whom. */
+/** The result, and the upstream that made it. */
 export interface ImageWorkResult {
 	readonly answer: Answer;
 	readonly upstream: string;
 	readonly retries: number;
 }
 
-/** A request for pictures past admission and hold: it is posted where its answer is whole, or its caller left too late. */
+/**
+ * A request for pictures after admission and hold. It is posted when its answer is complete, or its caller left too
+ * late.
+ */
 export class ImageWork {
 	readonly #order: WorkOrder;
-	/** The server that was sent the request: from then on leaving is billed. */
+	/** The server that was sent the request. From then on a caller that leaves is charged. */
 	#sentTo: string | null = null;
 
 	constructor(order: WorkOrder) {
@@ -37,7 +40,7 @@ export class ImageWork {
 		this.#sentTo = upstream;
 	};
 
-	/** Makes, posts, answers. Throws the route's errors: nothing is posted then. */
+	/** Makes the pictures, posts, and answers. Throws the route's errors: nothing is posted then. */
 	async answer(make: () => Promise<ImageWorkResult>): Promise<MeteredAnswer> {
 		const { call } = this.#order;
 		call.suspendIdleTimeout();
@@ -63,7 +66,7 @@ export class ImageWork {
 			throw new ApiError("UNKNOWN_ERROR", { cause: new Error("a picture was settled twice") });
 	}
 
-	/** Faults of the picture are the caller's; what else fails in the work has the route's name. */
+	/** Returns the error for the caller: faults of the picture are the caller's; other failures get the route's code. */
 	#told(error: unknown): unknown {
 		const { call, failure } = this.#order;
 		if (call.signal.aborted) return error;
@@ -74,7 +77,7 @@ export class ImageWork {
 		return new ApiError(failure, { cause: error });
 	}
 
-	/** With the field of the picture at fault, and its number in a list. */
+	/** Returns the refusal with the field of the faulty picture, and its number in a list. */
 	#refusal({ kind, message, imageIndex }: ImageFault): ApiError {
 		const [field = "image", index] = this.#order.places[imageIndex ?? 0] ?? [];
 		return imageFaultAnswer(new ImageFault(kind, message, typeof index === "number" ? index : undefined), String(field));

@@ -2,21 +2,21 @@ import { utf8Text } from "../../wire/index.ts";
 import type { RpcItem, RpcOutcome } from "./port.ts";
 import type { RaceCall } from "./race.ts";
 
-/** How nodes say that they have this very transaction: in a mempool or in a block. */
+/** Matches messages of nodes that have this very transaction, in a mempool or in a block. */
 const ALREADY_KNOWN =
 	/already[ _]?known|already[ _]exists|known transaction|already (?:been )?imported|already in (?:the )?(?:mem|tx|transaction )?pool|already_exists/i;
-/** What a node says of a transaction that is in a block already, and of another one with the same nonce too. */
+/** Matches messages about a transaction that is in a block already, or about another one with the same nonce. */
 const NONCE_USED = /nonce[ _]?too[ _]?low|nonce (?:is )?(?:already )?used|old nonce|invalid nonce/i;
 
 const TX_HASH = /^0x[0-9a-f]{64}$/i;
 
-/** What may be done with an item when its first upstream fails. */
+/** Returns what may be done with an item when its first upstream fails. */
 export function safetyOf({ method, txHash }: RpcItem): RaceCall["safety"] {
 	if (method.send === null) return "read";
 	return method.send === "raw-transaction" && txHash !== undefined && txHash !== null ? "raw-send" : "send";
 }
 
-/** The most careful of all items. */
+/** Returns the strictest safety of all items. */
 export function safetyOfAll(items: readonly RpcItem[]): RaceCall["safety"] {
 	let safety: RaceCall["safety"] = "read";
 	for (const item of items) {
@@ -27,7 +27,10 @@ export function safetyOfAll(items: readonly RpcItem[]): RaceCall["safety"] {
 	return safety;
 }
 
-/** Of a send that an upstream may have taken before: whether this error says that it has it, may mean so, or says something else. */
+/**
+ * Returns what an error means for a send that an upstream may have accepted before: it is known, may be known, or
+ * something else.
+ */
 export function meaningAfterAccepted(error: RpcOutcome): "known" | "perhaps" | "else" {
 	if (error.kind !== "error") return "else";
 	const text = utf8Text(error.value, 0, Math.min(error.value.length, 4_096));
@@ -35,7 +38,7 @@ export function meaningAfterAccepted(error: RpcOutcome): "known" | "perhaps" | "
 	return NONCE_USED.test(text) ? "perhaps" : "else";
 }
 
-/** The result of a send that was taken: its hash. null where that is not known. */
+/** Returns the result of an accepted send: its hash; null where that is unknown. */
 export function hashAsResult({ txHash }: RpcItem): RpcOutcome | null {
 	if (txHash === undefined || txHash === null || !TX_HASH.test(txHash)) return null;
 	return { kind: "result", value: new TextEncoder().encode(JSON.stringify(txHash)) };

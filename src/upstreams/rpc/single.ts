@@ -17,7 +17,10 @@ export function callKind({ method }: RpcItem): CallKind {
 	return method.name === "eth_getLogs" ? "logs" : "read";
 }
 
-/** One item at the upstreams of its network (docs/rpc.md). Throws RpcCallError, or the reason of the call's signal. */
+/**
+ * Sends one item to the upstreams of its network (docs/rpc.md). Throws RpcCallError, or the reason of the call's
+ * signal.
+ */
 export async function single(
 	call: RpcCall,
 	pool: NetworkPool | undefined,
@@ -61,7 +64,7 @@ export async function single(
 	}
 }
 
-/** The members that may be asked; a gateway that has just started waits for the first look at them. */
+/** Returns the usable members; a gateway that has just started waits for their first check. */
 export async function membersFor(call: RpcCall, pool: NetworkPool | undefined, { clock, rpcMs }: CallDeps) {
 	pool?.heads.touch();
 	const members = pool?.order() ?? [];
@@ -96,7 +99,7 @@ async function attempt(call: RpcCall, item: RpcItem, leg: RpcAttempt, deps: Call
 	}
 }
 
-/** A send that an upstream before may have taken: an error that says that it is there already is its success. */
+/** Settles a send that an earlier upstream may have accepted: an error that it is known already means success. */
 export async function settleSend(
 	answer: ItemAnswer | LargeAnswer,
 	{ requestId, network }: RpcCall,

@@ -1,6 +1,6 @@
 /**
- * POST /image/edit. Promises: a picture in the format and size that was asked for, whatever edited it; a price that is known
- * before; a failure costs nothing. Never logs a prompt or a picture.
+ * POST /image/edit. Promises: a picture in the requested format and size, whatever edits it; a price known before; a
+ * failure costs nothing. Never logs a prompt or a picture.
  */
 import { hasFreeModel, imageRateLimit } from "../../../catalog/index.ts";
 import { invalidField } from "../../../schema/index.ts";

@@ -1,5 +1,5 @@
 /**
- * POST /image/generate. Promises: the size and format that were asked for; a price by the pictures that are asked for, known
+ * POST /image/generate. Promises: the requested size and format; a price by the number of requested pictures, known
  * before; a failure costs nothing.
  */
 import { hasFreeModel, type ImageSize, imageRateLimit, ratioOf, tierSize } from "../../../catalog/index.ts";
@@ -112,7 +112,7 @@ function shapeOf(body: GenerateBody, facts: ImageProperties) {
 	if (height !== undefined) throw invalidField(["height"], "is not for this model: it takes aspect_ratio");
 	if (ratio === "auto" && !facts.aspectRatios.includes("auto")) throw notOffered("aspect_ratio", ratio, facts.aspectRatios);
 	const choices = { ...chooseTiers({ aspect_ratio: ratio, resolution, quality: body.quality }, facts), format };
-	// Without a picture there is nothing that auto could follow.
+	// Without a source picture `auto` has nothing to follow.
 	const named = choices.ratio === "auto" ? (facts.aspectRatios.find((name) => name !== "auto") ?? "1:1") : choices.ratio;
 	const parts = ratioOf(named) ?? { width: 1, height: 1 };
 	return {

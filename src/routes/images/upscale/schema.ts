@@ -1,7 +1,7 @@
 import Type, { type Static } from "typebox";
 import { imageText } from "../fields.ts";
 
-/** Fields that it does not know are passed over. */
+/** The body; unknown fields are ignored. */
 export const UpscaleBodySchema = Type.Object({
 	image: imageText("Base64 or a data: URL; in a form a file"),
 	scale: Type.Optional(
