@@ -59,7 +59,7 @@ export class Call {
 		return caller === null || this.#isStranger ? this.network : caller.account.id;
 	}
 
-	/** True for wallets without an account: they cost nothing to create, so they count as strangers. */
+	/** True for unidentified callers and for wallets without an account, which cost nothing to create. */
 	get #isStranger(): boolean {
 		const { caller } = this;
 		return caller === null || caller.account.id === caller.wallet;

@@ -64,8 +64,8 @@ const listsOf = (names: DescribedService["names"]): JsonObject =>
 	Object.fromEntries(Object.entries(names).map(([name, texts]) => [name, { type: "string", enum: texts }]));
 
 /**
- * Returns a schema as readers of the document expect it. Named schemas become references and are added to `schemas`,
- * listed texts become an enum, and a choice of texts gets `type: string`.
+ * Returns a schema as readers of the document expect it. Named schemas, which are added to `schemas`, and listed texts
+ * become references. A choice of texts gets `type: string`.
  */
 function forReaders(part: unknown, schemas: JsonObject): unknown {
 	const replaced = (_key: string, value: unknown): unknown => {

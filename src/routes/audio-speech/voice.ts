@@ -11,7 +11,7 @@ export type ChosenVoice =
 	| { readonly kind: "own"; readonly name: string }
 	| { readonly kind: "cloned"; readonly voice: StoredVoice };
 
-/** Lets the server choose a voice that suits the text. */
+/** The voice name that means a voice for the text's language. */
 const AUTO = "auto";
 const HANDLE = /^vv_[A-Za-z0-9_-]{1,200}$/;
 
