@@ -77,7 +77,8 @@ export class PostedStream {
 			const piece = result.value;
 			const end = piece.length - Math.min(HELD_BYTES, Math.ceil(piece.length / 2));
 			if (end > 0) await this.#write(sink, piece.subarray(0, end));
-			tail = piece.subarray(end);
+			// A copy (the slice of a Buffer is none): the source may free the piece once the next one is asked for.
+			tail = new Uint8Array(piece.subarray(end));
 		}
 		await this.#options.finish();
 		if (tail !== undefined) await this.#write(sink, tail);

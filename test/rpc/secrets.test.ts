@@ -39,6 +39,21 @@ test.each([
 	}
 });
 
+test("a long answer without our secrets is kept whole under an idempotency key", async () => {
+	const more = "a ".repeat(400_000);
+	chain.next({
+		stream: function* () {
+			const id = chain.requests.at(-1)?.items[0]?.id;
+			yield Buffer.from(`{"jsonrpc":"2.0","id":${id},"error":{"code":3,"message":"${more}${KEY} failed"}}`);
+		},
+	});
+	const headers = { "Idempotency-Key": "a-long-answer" };
+	const first = await (await fixture.rpc(request("eth_gasPrice"), { headers })).text();
+	const again = await fixture.rpc(request("eth_gasPrice"), { headers });
+	expect((await again.text()) === first).toBe(true);
+	expect(first).toContain("a [secret] failed");
+});
+
 const BASIC = Buffer.from(`node:${PASSWORD}`).toString("base64");
 
 test.each([

@@ -13,7 +13,7 @@ import { NEVER_ABORTS } from "./never-aborts.ts";
 import type { RpcRunDeps } from "./run-deps.ts";
 
 import { SendLog } from "./send-log.ts";
-import { StreamedAnswer } from "./streamed-answer.ts";
+import { streamedAnswer } from "./streamed-answer.ts";
 
 /** Longer answers are not joined: their values stay where they were gathered, on disk where they are long. */
 const MAX_JOINED_BYTES = 8 << 20;
@@ -117,7 +117,7 @@ export class RpcRun {
 		const { envelope, network, keyed, call, settlement } = this.#of;
 		const [method] = this.#methods;
 		const credits = method === undefined ? ERROR_ITEM_CREDITS : itemCredits(network, method, stream.kind);
-		const streamed = new StreamedAnswer({
+		const { body, ended } = streamedAnswer({
 			envelope,
 			stream,
 			signal: call.signal,
@@ -129,7 +129,7 @@ export class RpcRun {
 				keyed?.ticket.release();
 			},
 		});
-		return { ...this.#answer(streamed.readable(), credits, retries), ended: streamed.ended };
+		return { ...this.#answer(body, credits, retries), ended };
 	}
 
 	/** Posts a request that was sent before its caller left: each item costs as much as one without a result. */

@@ -1,11 +1,11 @@
 import type { IdempotencyTicket, PreparedAnswer } from "../../budgets/port.ts";
-import { type DirectSink, directStream } from "../../server/direct-stream.ts";
+import { PostedStream } from "../../server/posted-stream.ts";
 import type { RpcStream } from "../../upstreams/rpc/port.ts";
 import { freeBytes } from "../../wire/index.ts";
 import { streamFrame } from "./answers.ts";
 import type { RequestBody } from "./request-body.ts";
 
-/** Larger answers are not stored under an idempotency key. */
+/** Larger answers are not kept under an idempotency key. */
 const MAX_KEPT_BYTES = 8 << 20;
 
 export interface StreamedAnswerDeps {
@@ -16,114 +16,80 @@ export interface StreamedAnswerDeps {
 	readonly ticket: IdempotencyTicket | null;
 	/** Posts the charge; resolves when it is durable. */
 	post(kept: PreparedAnswer | null): Promise<void>;
-	/** Ends the rest of the request: called once, last. */
+	/** Ends everything that is still open of the request. Called once, last. */
 	end(): void;
 }
 
 /**
- * Streams a large answer: the upstream's bytes go out as they arrive, no faster than the caller reads, and the last
- * byte waits for the post. Where the upstream breaks off, the connection is reset, so that nobody takes the part for
- * the whole, and nothing is charged. A caller that leaves pays, since the answer had begun.
+ * Returns the body of a large answer, and a promise that resolves when the answer has ended in any way. The upstream's
+ * bytes go out as they arrive, and the last bytes wait for the post. Where the upstream breaks off, the connection is
+ * reset and nothing is charged. A caller who leaves pays: the answer had begun.
  */
-export class StreamedAnswer {
-	readonly #of: StreamedAnswerDeps;
-	/** Resolves when the answer has ended in any way. */
-	readonly ended: Promise<void>;
-	#end: () => void = () => {};
-	#started = false;
-	#posted = false;
-	/** The bytes to store; null where they are too many, or need not be stored. */
-	#kept: Uint8Array[] | null;
-	#keptBytes = 0;
-	/** Wakes a write that waits for a caller who has left. */
-	#onLeft: () => void = () => {};
+export function streamedAnswer(deps: StreamedAnswerDeps): { readonly body: ReadableStream; readonly ended: Promise<void> } {
+	const { stream, signal, ticket, post, end } = deps;
+	const copy = ticket === null ? null : new BoundedCopy(MAX_KEPT_BYTES);
+	let isPosted = false;
+	const answer = new PostedStream({
+		pieces: piecesOf(deps, copy),
+		signal,
+		async finish() {
+			const body = copy?.whole() ?? null;
+			const kept = ticket === null || body === null ? null : await ticket.prepare({ status: 200, body, note: "" });
+			isPosted = true;
+			await post(kept);
+		},
+		async onCallerLeft() {
+			if (!isPosted) await post(null);
+		},
+		broke: () => {},
+	});
+	const ended = answer.ended.then(() => {
+		// The pieces may never have been read: their own end does not run then.
+		stream.cancel();
+		end();
+	});
+	return { body: answer.readable(), ended };
+}
 
-	constructor(of: StreamedAnswerDeps) {
-		this.#of = of;
-		this.#kept = of.ticket === null ? null : [];
-		this.ended = new Promise((resolve) => {
-			this.#end = resolve;
-		});
-	}
-
-	/** Returns the body. Where nobody ever reads it, the request still settles when the caller leaves. */
-	readable(): ReadableStream {
-		const { signal } = this.#of;
-		const left = () => {
-			this.#onLeft();
-			if (!this.#started) void this.#run(null);
-		};
-		if (signal.aborted) left();
-		else signal.addEventListener("abort", left, { once: true });
-		return directStream((sink) => this.#run(sink));
-	}
-
-	async #run(sink: DirectSink | null): Promise<void> {
-		if (this.#started) return;
-		this.#started = true;
-		const { stream, end } = this.#of;
-		let fault: Error | undefined;
-		try {
-			if (sink !== null) await this.#relay(sink);
-		} catch (error) {
-			fault = error instanceof Error ? error : new Error(String(error));
-		} finally {
-			stream.cancel();
-			await this.#postLeft();
-			end();
-			try {
-				sink?.close(fault);
-			} catch {
-				// The caller has left, so the sink is closed already.
-			}
-			this.#end();
-		}
-	}
-
-	async #relay(sink: DirectSink): Promise<void> {
-		const { envelope, stream, post } = this.#of;
-		const frame = streamFrame(envelope, stream.kind);
-		await this.#write(sink, frame.head);
-		const reader = stream.value.getReader();
+async function* piecesOf({ envelope, stream, signal }: StreamedAnswerDeps, copy: BoundedCopy | null): AsyncGenerator<Uint8Array> {
+	const frame = streamFrame(envelope, stream.kind);
+	copy?.add(frame.head);
+	yield frame.head;
+	const reader = stream.value.getReader();
+	try {
 		for (let read = await reader.read(); !read.done; read = await reader.read()) {
-			await this.#write(sink, read.value);
-			// Written bytes are copied; unread bytes of a caller who left may still be in use.
-			if (!this.#of.signal.aborted) freeBytes(read.value);
+			copy?.add(read.value);
+			yield read.value;
+			// Written bytes were copied. Bytes that a caller who has left did not take may still be read.
+			if (!signal.aborted) freeBytes(read.value);
 		}
-		const kept = await this.#prepared(frame.tail);
-		this.#posted = true;
-		await post(kept);
-		await this.#write(sink, frame.tail);
+	} finally {
+		stream.cancel();
+	}
+	copy?.add(frame.tail);
+	yield frame.tail;
+}
+
+/** A copy of the pieces of an answer, given up where they pass a bound. */
+class BoundedCopy {
+	readonly #maxBytes: number;
+	#pieces: Uint8Array[] | null = [];
+	#length = 0;
+
+	constructor(maxBytes: number) {
+		this.#maxBytes = maxBytes;
 	}
 
-	/** Returns the whole answer, prepared for storing with its post. */
-	async #prepared(tail: Uint8Array): Promise<PreparedAnswer | null> {
-		const { ticket } = this.#of;
-		if (ticket === null || this.#kept === null) return null;
-		return ticket.prepare({ status: 200, body: Buffer.concat([...this.#kept, tail]), note: "" });
+	add(piece: Uint8Array): void {
+		if (this.#pieces === null) return;
+		this.#length += piece.length;
+		if (this.#length > this.#maxBytes) this.#pieces = null;
+		// The slice of a Buffer would be no copy.
+		else this.#pieces.push(new Uint8Array(piece));
 	}
 
-	/** Writes bytes, and waits for a slow caller until it has caught up or left. */
-	async #write(sink: DirectSink, bytes: Uint8Array): Promise<void> {
-		this.#of.signal.throwIfAborted();
-		this.#keep(bytes);
-		const written = sink.write(bytes);
-		if (typeof written === "number") return;
-		const left = new Promise<void>((resolve) => {
-			this.#onLeft = resolve;
-		});
-		await Promise.race([written, left]);
-	}
-
-	#keep(bytes: Uint8Array): void {
-		if (this.#kept === null) return;
-		this.#keptBytes += bytes.length;
-		if (this.#keptBytes > MAX_KEPT_BYTES) this.#kept = null;
-		else this.#kept.push(bytes.slice());
-	}
-
-	/** Posts the charge where the caller left before the end, unless it was posted. */
-	async #postLeft(): Promise<void> {
-		if (this.#of.signal.aborted && !this.#posted) await this.#of.post(null);
+	/** Returns all bytes; null where they passed the bound. */
+	whole(): Uint8Array | null {
+		return this.#pieces === null ? null : Buffer.concat(this.#pieces);
 	}
 }
