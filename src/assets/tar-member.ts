@@ -30,7 +30,7 @@ function readHeader(header: Buffer): { name: string; bytes: number; regular: boo
 class ByteReader {
 	readonly #chunks: AsyncIterator<Buffer>;
 	#rest: Buffer = Buffer.alloc(0);
-	#seen = 0;
+	#readBytes = 0;
 
 	constructor(stream: AsyncIterable<Buffer>) {
 		this.#chunks = stream[Symbol.asyncIterator]();
@@ -41,8 +41,8 @@ class ByteReader {
 		while (this.#rest.length === 0) {
 			const { value, done } = await this.#chunks.next();
 			if (done) return null;
-			this.#seen += value.length;
-			if (this.#seen > MAX_UNPACKED_BYTES) throw new AssetError("bad-archive", "The package unpacks to more than 8 GiB");
+			this.#readBytes += value.length;
+			if (this.#readBytes > MAX_UNPACKED_BYTES) throw new AssetError("bad-archive", "The package unpacks to more than 8 GiB");
 			this.#rest = value;
 		}
 		const piece = this.#rest.subarray(0, max);

@@ -21,30 +21,30 @@ export function speechProperties(
 	data: MediaModelData | undefined,
 	listings: readonly Listing[],
 ): SpeechProperties | null {
-	const known = data?.type === "tts" ? data : undefined;
+	const modelData = data?.type === "tts" ? data : undefined;
 	const own = entry?.speech;
 	const listed = listings.find(({ model }) => model.type === "tts")?.model;
-	const voices = own?.voices ?? known?.voices ?? (listed === undefined ? undefined : (listed.voices ?? OPENAI_VOICES));
+	const voices = own?.voices ?? modelData?.voices ?? (listed === undefined ? undefined : (listed.voices ?? OPENAI_VOICES));
 	if (voices === undefined) return null;
 	return {
 		voices,
-		defaultVoice: own?.defaultVoice ?? defaultOf(voices, known),
+		defaultVoice: own?.defaultVoice ?? defaultOf(voices, modelData),
 		accepts: {
-			prompt: own?.prompt ?? known?.accepts.prompt ?? listed !== undefined,
-			temperature: own?.temperature ?? known?.accepts.temperature ?? false,
-			topP: own?.topP ?? known?.accepts.topP ?? false,
-			language: known === undefined || known.languages !== undefined,
+			prompt: own?.prompt ?? modelData?.accepts.prompt ?? listed !== undefined,
+			temperature: own?.temperature ?? modelData?.accepts.temperature ?? false,
+			topP: own?.topP ?? modelData?.accepts.topP ?? false,
+			language: modelData === undefined || modelData.languages !== undefined,
 		},
-		sampleRate: known?.pcmSampleRateHz ?? null,
-		cloning: known?.cloning
-			? { mode: known.cloning.mode, formats: known.cloning.formats, days: known.cloning.retentionDays }
+		sampleRate: modelData?.pcmSampleRateHz ?? null,
+		cloning: modelData?.cloning
+			? { mode: modelData.cloning.mode, formats: modelData.cloning.formats, days: modelData.cloning.retentionDays }
 			: null,
-		characterPrice: picoPerUnit(own?.perMillionCharacters ?? known?.price.perMillionCharacters ?? 0, PRICE_UNIT_CHARACTERS),
+		characterPrice: picoPerUnit(own?.perMillionCharacters ?? modelData?.price.perMillionCharacters ?? 0, PRICE_UNIT_CHARACTERS),
 	};
 }
 
-function defaultOf(voices: readonly string[], known: SpeechModelData | undefined): string {
-	return known !== undefined && voices.includes(known.defaultVoice) ? known.defaultVoice : (voices[0] ?? "");
+function defaultOf(voices: readonly string[], modelData: SpeechModelData | undefined): string {
+	return modelData !== undefined && voices.includes(modelData.defaultVoice) ? modelData.defaultVoice : (voices[0] ?? "");
 }
 
 export function transcriptionProperties(
@@ -52,10 +52,10 @@ export function transcriptionProperties(
 	entry: ModelEntry | undefined,
 	data: MediaModelData | undefined,
 ): TranscriptionProperties {
-	const known = data?.type === "asr" ? data : undefined;
+	const modelData = data?.type === "asr" ? data : undefined;
 	const own = entry?.transcription;
 	return {
-		timestamps: own?.timestamps ?? known?.timestamps ?? TIMESTAMPS_BY_DEFAULT[id] ?? "segment",
-		millisecondPrice: picoPerUnit(own?.perAudioSecond ?? known?.price.perAudioSecond ?? 0, PRICE_UNIT_MS),
+		timestamps: own?.timestamps ?? modelData?.timestamps ?? TIMESTAMPS_BY_DEFAULT[id] ?? "segment",
+		millisecondPrice: picoPerUnit(own?.perAudioSecond ?? modelData?.price.perAudioSecond ?? 0, PRICE_UNIT_MS),
 	};
 }

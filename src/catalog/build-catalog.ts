@@ -41,8 +41,8 @@ export function buildCatalog(inputs: CatalogSources): Catalog {
 			warnings.push(`models.entries.${id}.deprecation.replacementModelId: there is no model "${replacement}" now`);
 	}
 	const isHidden = (id: string) => Object.hasOwn(config.models.entries, id) && config.models.entries[id]?.hidden;
-	const known = [...data.textModels, ...data.mediaModels];
-	const unlisted = new Map(known.flatMap(({ id, type }) => (withSpec.has(id) || isHidden(id) ? [] : [[id, type]])));
+	const dataModels = [...data.textModels, ...data.mediaModels];
+	const unlisted = new Map(dataModels.flatMap(({ id, type }) => (withSpec.has(id) || isHidden(id) ? [] : [[id, type]])));
 	return new Catalog({ models, traits, mappings, unlisted, warnings, wallMs });
 }
 

@@ -66,10 +66,10 @@ export class Characters {
 		const matches = matcher(query);
 		const rank = RANKS[query.sortBy ?? "unset"];
 		const direction = query.sortOrder === "asc" ? 1 : -1;
-		const found = [...this.#bySlug.values()].filter(matches).map((entry) => ({ entry, rank: rank(entry, nowMs) }));
-		found.sort((a, b) => direction * compare(a.rank, b.rank) || (a.entry.character.slug < b.entry.character.slug ? -1 : 1));
+		const matching = [...this.#bySlug.values()].filter(matches).map((entry) => ({ entry, rank: rank(entry, nowMs) }));
+		matching.sort((a, b) => direction * compare(a.rank, b.rank) || (a.entry.character.slug < b.entry.character.slug ? -1 : 1));
 		const start = query.offset ?? 0;
-		return found.slice(start, start + (query.limit ?? 50)).map(({ entry }) => entry.character);
+		return matching.slice(start, start + (query.limit ?? 50)).map(({ entry }) => entry.character);
 	}
 }
 
@@ -148,8 +148,8 @@ function matcher(query: CharactersQuery): (entry: CharacterEntry) => boolean {
 }
 
 function anyOf(values: readonly string[] | undefined): ((value: string) => boolean) | undefined {
-	const wanted = values && new Set(values.map((value) => value.toLowerCase()));
-	return wanted && ((value) => wanted.has(value.toLowerCase()));
+	const wantedValues = values && new Set(values.map((value) => value.toLowerCase()));
+	return wantedValues && ((value) => wantedValues.has(value.toLowerCase()));
 }
 
 /** Returns a case-insensitive filter: `#tag` matches tags, other text matches name, description and tags. */

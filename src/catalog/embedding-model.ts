@@ -9,13 +9,13 @@ import type { EmbeddingProperties } from "./types.ts";
 const PRICE_UNIT_TOKENS = 1_000_000;
 
 export function embeddingProperties(entry: ModelEntry | undefined, data: MediaModelData | undefined): EmbeddingProperties {
-	const known = data?.type === "embedding" ? data : undefined;
+	const modelData = data?.type === "embedding" ? data : undefined;
 	const own = entry?.embedding;
 	return {
-		dimensions: own?.dimensions ?? known?.dimensions ?? null,
-		maxInputTokens: own?.maxInputTokens ?? known?.maxInputTokens ?? null,
-		customDimensions: own?.customDimensions ?? known?.customDimensions ?? false,
-		tokenPrice: picoPerUnit(own?.perMillionTokens ?? known?.price.input ?? 0, PRICE_UNIT_TOKENS),
+		dimensions: own?.dimensions ?? modelData?.dimensions ?? null,
+		maxInputTokens: own?.maxInputTokens ?? modelData?.maxInputTokens ?? null,
+		customDimensions: own?.customDimensions ?? modelData?.customDimensions ?? false,
+		tokenPrice: picoPerUnit(own?.perMillionTokens ?? modelData?.price.input ?? 0, PRICE_UNIT_TOKENS),
 	};
 }
 

@@ -22,19 +22,21 @@ export function imageProperties(
 	const edit = data?.type === "inpaint" ? data : undefined;
 	const image = data?.type === "image" ? data : undefined;
 	const own = entry?.image;
-	const known = (edit ?? image)?.constraints;
-	const resolutions = own?.resolutions ?? known?.resolutions ?? [];
-	const qualities = own?.qualities ?? known?.qualities ?? [];
+	const catalogValues = (edit ?? image)?.constraints;
+	const resolutions = own?.resolutions ?? catalogValues?.resolutions ?? [];
+	const qualities = own?.qualities ?? catalogValues?.qualities ?? [];
 	return {
 		// The size of a known image model without ratios is in pixels.
-		aspectRatios: own?.aspectRatios ?? known?.aspectRatios ?? (type === "image" ? [] : ALL_RATIOS),
+		aspectRatios: own?.aspectRatios ?? catalogValues?.aspectRatios ?? (type === "image" ? [] : ALL_RATIOS),
 		defaultAspectRatio: image?.constraints.defaultAspectRatio ?? null,
 		resolutions,
-		defaultResolution: own?.defaultResolution ?? inside(known?.defaultResolution, resolutions) ?? resolutions[0] ?? "1K",
+		defaultResolution: own?.defaultResolution ?? inside(catalogValues?.defaultResolution, resolutions) ?? resolutions[0] ?? "1K",
 		qualities,
-		defaultQuality: own?.defaultQuality ?? inside(known?.defaultQuality, qualities) ?? qualities.at(-1) ?? null,
+		defaultQuality: own?.defaultQuality ?? inside(catalogValues?.defaultQuality, qualities) ?? qualities.at(-1) ?? null,
 		promptCharacterLimit:
-			own?.promptCharacterLimit ?? known?.promptCharacterLimit ?? (type === "image" ? MAX_GENERATE_PROMPT : MAX_EDIT_PROMPT),
+			own?.promptCharacterLimit ??
+			catalogValues?.promptCharacterLimit ??
+			(type === "image" ? MAX_GENERATE_PROMPT : MAX_EDIT_PROMPT),
 		combinesImages: edit?.constraints.combineImages ?? true,
 		maxSteps: image?.constraints.steps.max ?? null,
 		sizeDivisor: image?.constraints.widthHeightDivisor ?? 1,
@@ -54,12 +56,12 @@ function imagePrices(
 ): ImagePrices {
 	const own = entry?.image;
 	const isOwn = own?.usd !== undefined || own?.byResolution !== undefined || own?.byQuality !== undefined;
-	const known = isOwn ? undefined : (edit?.price ?? image?.price);
-	const byQuality = own?.byQuality ?? known?.byQuality ?? {};
+	const catalogValues = isOwn ? undefined : (edit?.price ?? image?.price);
+	const byQuality = own?.byQuality ?? catalogValues?.byQuality ?? {};
 	const extra = own?.extraImage ?? (isOwn ? undefined : edit?.price.extraImage);
 	return {
 		base: callPrice(own?.usd ?? (isOwn ? 0 : (edit?.price.edit ?? image?.price.generation ?? 0))),
-		byResolution: priced(own?.byResolution ?? known?.byResolution ?? {}),
+		byResolution: priced(own?.byResolution ?? catalogValues?.byResolution ?? {}),
 		byQuality: Object.fromEntries(Object.entries(byQuality).map(([resolution, levels]) => [resolution, priced(levels)])),
 		extraImage: extra === undefined ? null : { included: extra.included, each: callPrice(extra.each) },
 	};

@@ -85,13 +85,13 @@ function isOption(word: string): boolean {
 
 function optionFault(args: ArgsDef, word: string, words: Words): string | null {
 	const [name = "", ...value] = word.split("=");
-	const known = (option: string) => (Object.hasOwn(args, option) ? args[option] : undefined);
-	const arg = name.startsWith("--") ? known(name.slice(2)) : undefined;
+	const definitionOf = (option: string) => (Object.hasOwn(args, option) ? args[option] : undefined);
+	const arg = name.startsWith("--") ? definitionOf(name.slice(2)) : undefined;
 	if (arg?.type === "string" || arg?.type === "enum") {
 		const seenOptions = value.length > 0 ? value.join("=") : words.next();
 		return seenOptions === undefined || (seenOptions === "" && !mayBeEmpty(arg)) ? `Option ${name} needs a value` : null;
 	}
-	if (arg?.type === "boolean" || (name.startsWith("--no-") && known(name.slice(5))?.type === "boolean")) return null;
+	if (arg?.type === "boolean" || (name.startsWith("--no-") && definitionOf(name.slice(5))?.type === "boolean")) return null;
 	return /^-[\d.]/.test(name) ? `A number below 0 means nothing here: ${name}` : `Unknown option: ${name}`;
 }
 

@@ -32,14 +32,14 @@ function checkStaking({ staking }: Config, places: SettingPlaces): void {
 }
 
 function checkModels({ upstreams, models, limits }: Config, places: SettingPlaces): void {
-	const known = [...Object.keys(upstreams), "embedded"];
+	const upstreamNames = [...Object.keys(upstreams), "embedded"];
 	const tiers = Object.keys(limits.tiers);
 	for (const [id, entry] of Object.entries(models.entries)) {
 		checkCost(id, entry, places);
 		for (const [index, { upstream, protocol, workflow }] of (entry.upstreams ?? []).entries()) {
 			const path = `models.entries.${id}.upstreams[${index}]`;
-			if (!known.includes(upstream))
-				throw new ConfigError(`${places.of(`${path}.upstream`)}: expected one of ${known.join(", ")}, not ${upstream}`);
+			if (!upstreamNames.includes(upstream))
+				throw new ConfigError(`${places.of(`${path}.upstream`)}: expected one of ${upstreamNames.join(", ")}, not ${upstream}`);
 			if (protocol === "comfyui" && workflow === undefined)
 				throw new ConfigError(`${places.of(`${path}.workflow`)}: expected a file with protocol comfyui`);
 		}

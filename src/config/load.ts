@@ -243,9 +243,9 @@ function faultOf(issues: readonly Issue[], places: SettingPlaces): ConfigError {
 	return new ConfigError(lines.join("\n"));
 }
 
-function complete(given: ConfigInput, places: SettingPlaces): Config {
+function complete(input: ConfigInput, places: SettingPlaces): Config {
 	try {
-		return withCompleteUpstreams(given);
+		return withCompleteUpstreams(input);
 	} catch (error) {
 		if (!(error instanceof UpstreamFault)) throw error;
 		throw new ConfigError(`${places.of(`upstreams.${error.path}`)}: ${error.message}`);

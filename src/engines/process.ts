@@ -80,7 +80,7 @@ interface Running {
 	silence: WorkMeter | null;
 	reportedRssBytes: number;
 	/** Set before we end it, so that the end does not count as a crash. */
-	wanted: boolean;
+	endRequested: boolean;
 	settleReady: { resolve(ready: unknown): void; reject(fault: EngineError): void };
 }
 
@@ -183,7 +183,7 @@ export class EngineProcess<Ready> {
 		const running = this.#running;
 		if (!running) return;
 		this.#log.warn({ engine: this.#options.name, reason }, "engine killed");
-		running.wanted = true;
+		running.endRequested = true;
 		this.#record.kills++;
 		this.#ready = null;
 		endTree(running.child.pid);
@@ -205,7 +205,7 @@ export class EngineProcess<Ready> {
 	async #stopChild(): Promise<void> {
 		const running = this.#running;
 		if (!running) return;
-		running.wanted = true;
+		running.endRequested = true;
 		// Later callers of `start` get a new child, not this one's address.
 		this.#ready = null;
 		if (!this.#tell({ type: "stop" })) endTree(running.child.pid);
@@ -237,7 +237,7 @@ export class EngineProcess<Ready> {
 		const running = this.#spawn({ resolve, reject });
 		this.#record.starts++;
 		this.#running = running;
-		this.#watch = setInterval(() => void this.#look(running), this.#options.watchEveryMs ?? 1_000);
+		this.#watch = setInterval(() => void this.#checkHealth(running), this.#options.watchEveryMs ?? 1_000);
 		this.#watch.unref();
 		const unwatch = this.watchWork({ workMs: startLimitMs }, (excess) => {
 			const why = excess === "work" ? `was not ready after ${startLimitMs / 1_000} s of work` : "stood still while it started";
@@ -282,11 +282,11 @@ export class EngineProcess<Ready> {
 			startedAt: now,
 			exited: child.exited.then(() => {
 				unbound();
-				this.#gone(running);
+				this.#onExited(running);
 			}),
 			silence: null,
 			reportedRssBytes: 0,
-			wanted: false,
+			endRequested: false,
 			settleReady,
 		};
 		return running;
@@ -323,7 +323,7 @@ export class EngineProcess<Ready> {
 			.catch((err: unknown) => this.#log.warn({ engine: this.#options.name, err }, "an engine's answer is lost"));
 	}
 
-	#gone(running: Running): void {
+	#onExited(running: Running): void {
 		const { name, firstBackoffMs = 1_000 } = this.#options;
 		clearInterval(this.#watch);
 		const closing = running.output?.close() ?? Promise.resolve();
@@ -332,7 +332,7 @@ export class EngineProcess<Ready> {
 		this.#running = null;
 		this.#ready = null;
 		const { exitCode, signalCode } = running.child;
-		if (!running.wanted) {
+		if (!running.endRequested) {
 			this.#record.crashes++;
 			const sound = performance.now() - running.startedAt > SOUND_AFTER_MS;
 			this.#crashes = sound ? 1 : this.#crashes + 1;
@@ -347,9 +347,9 @@ export class EngineProcess<Ready> {
 	}
 
 	/** Checks memory, response and idleness. */
-	async #look(running: Running): Promise<void> {
+	async #checkHealth(running: Running): Promise<void> {
 		const { name, maxMemoryMb, idleStopMs, unresponsiveMs = 30_000 } = this.#options;
-		if (this.#running !== running || running.wanted) return;
+		if (this.#running !== running || running.endRequested) return;
 		const { residentBytes, cpuMs } = this.#usage(running) ?? { residentBytes: 0, cpuMs: null };
 		if (residentBytes > maxMemoryMb * 2 ** 20) {
 			this.#log.error(

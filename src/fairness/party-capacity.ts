@@ -29,8 +29,8 @@ export class PartyCapacity {
 	/** Works like `SharedCapacity.take`. */
 	take(tenant: string, amount: number, held = 0): Taken {
 		if (!isNetworkTenant(tenant)) return this.#total.take(tenant, amount, held);
-		const taken = this.#anonymous.take(tenant, amount, held);
-		if (taken !== "taken" || this.#total.take(partyOf(tenant), amount, held) === "taken") return taken;
+		const result = this.#anonymous.take(tenant, amount, held);
+		if (result !== "taken" || this.#total.take(partyOf(tenant), amount, held) === "taken") return result;
 		this.#anonymous.giveBack(tenant, amount);
 		return "full";
 	}

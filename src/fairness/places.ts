@@ -27,8 +27,8 @@ export class Places {
 	take(tenant: string, kind: CallerKind): Taken {
 		if (kind === "account") return this.#total.take(tenant, 1);
 		const crowd = this.#crowds[kind];
-		const taken = crowd.take(tenant, 1);
-		if (taken !== "taken" || this.#total.take(kind, 1) === "taken") return taken;
+		const result = crowd.take(tenant, 1);
+		if (result !== "taken" || this.#total.take(kind, 1) === "taken") return result;
 		crowd.giveBack(tenant, 1);
 		return "full";
 	}

@@ -74,11 +74,11 @@ export function KeyActions({ accountId, of }: { readonly accountId: string; read
 /** Creates a key of an account and shows its secret, only this once. */
 export function NewKeyButton({ accountId }: { readonly accountId: string }) {
 	const [open, setOpen] = useState(false);
-	const [made, setMade] = useState<CreatedKey | null>(null);
+	const [created, setCreated] = useState<CreatedKey | null>(null);
 	const changed = useKeysChanged(accountId);
 	const close = () => {
 		setOpen(false);
-		setMade(null);
+		setCreated(null);
 	};
 	return (
 		<>
@@ -86,24 +86,24 @@ export function NewKeyButton({ accountId }: { readonly accountId: string }) {
 				New key
 			</button>
 			<Dialog
-				title={made === null ? "New key" : "The key is made"}
-				says={made === null ? undefined : "This is the only time that it is shown: only its hash is kept."}
+				title={created === null ? "New key" : "The key is made"}
+				says={created === null ? undefined : "This is the only time that it is shown: only its hash is kept."}
 				open={open}
 				onClose={close}
 			>
-				{made === null ? (
+				{created === null ? (
 					<KeyForm
 						of={null}
 						onClose={close}
 						save={async (body) => {
 							const { data } = await call<{ data: CreatedKey }>(pathOf(accountId), { method: "POST", body });
-							setMade(data);
+							setCreated(data);
 							await changed();
 						}}
 					/>
 				) : (
 					<>
-						<CodeBlock text={made.apiKey} what="the key" />
+						<CodeBlock text={created.apiKey} what="the key" />
 						<div className="form-foot">
 							<button type="button" className="button button-main" onClick={close}>
 								I have it

@@ -46,7 +46,7 @@ function MoneyForm({ kind, account, onClose }: Props & { readonly kind: MoneyKin
 	const [amountUsd, setAmountUsd] = useState("");
 	const [requestId, setRequestId] = useState("");
 	const [reference, setReference] = useState(() => `console-${crypto.randomUUID()}`);
-	const book = useMutation({
+	const postEntry = useMutation({
 		mutationFn: () =>
 			call(`/accounts/${encodeURIComponent(account.id)}/${kind}s`, {
 				method: "POST",
@@ -67,7 +67,7 @@ function MoneyForm({ kind, account, onClose }: Props & { readonly kind: MoneyKin
 			className="form"
 			onSubmit={(event) => {
 				event.preventDefault();
-				book.mutate();
+				postEntry.mutate();
 			}}
 		>
 			{kind === "refund" ? (
@@ -89,7 +89,7 @@ function MoneyForm({ kind, account, onClose }: Props & { readonly kind: MoneyKin
 				required
 				note="Names this booking for good, such as an invoice's number: the same reference again changes nothing."
 			/>
-			{book.error === null ? null : <Fault error={book.error} />}
+			{postEntry.error === null ? null : <Fault error={postEntry.error} />}
 			<div className="form-foot">
 				<button type="button" className="button" onClick={onClose}>
 					Cancel
@@ -97,9 +97,9 @@ function MoneyForm({ kind, account, onClose }: Props & { readonly kind: MoneyKin
 				<button
 					type="submit"
 					className={`button ${kind === "debit" ? "button-danger" : "button-main"}`}
-					disabled={book.isPending}
+					disabled={postEntry.isPending}
 				>
-					{book.isPending ? "One moment…" : WORDS[kind].title}
+					{postEntry.isPending ? "One moment…" : WORDS[kind].title}
 				</button>
 			</div>
 		</form>

@@ -105,11 +105,11 @@ export class Span {
 			.map(({ bound, cumulative }) => ({ bound, cumulative: cumulative - (before.get(bound) ?? 0) }));
 		const all = buckets.at(-1)?.cumulative ?? 0;
 		if (all <= 0) return null;
-		const wanted = share * all;
-		const index = buckets.findIndex(({ cumulative }) => cumulative >= wanted);
+		const targetCount = share * all;
+		const index = buckets.findIndex(({ cumulative }) => cumulative >= targetCount);
 		const { bound = 0, cumulative = 0 } = buckets[index] ?? {};
 		const { bound: from, cumulative: under } = buckets[index - 1] ?? { bound: 0, cumulative: 0 };
 		if (bound === Number.POSITIVE_INFINITY) return from;
-		return from + ((bound - from) * (wanted - under)) / Math.max(cumulative - under, 1);
+		return from + ((bound - from) * (targetCount - under)) / Math.max(cumulative - under, 1);
 	}
 }

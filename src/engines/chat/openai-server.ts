@@ -157,13 +157,13 @@ function streamResponse(call: ChatCall, signal: AbortSignal): Promise<Response> 
 			.onLane(
 				(sequence) =>
 					new Promise<void>((release) => {
-						let begun = false;
+						let hasStarted = false;
 						// A client that leaves before it reads never pulls.
-						signal.addEventListener("abort", () => begun || release(), { once: true });
+						signal.addEventListener("abort", () => hasStarted || release(), { once: true });
 						const body = new ReadableStream({
 							type: "direct",
 							async pull(controller) {
-								begun = true;
+								hasStarted = true;
 								const write = async (text: string) => {
 									const written = controller.write(encoder.encode(text));
 									if (typeof written !== "number") await written;

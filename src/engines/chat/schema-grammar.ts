@@ -159,8 +159,8 @@ class GrammarBuilder {
 	#reference(ref: unknown, place: string, depth: number): string {
 		const target = this.#target(ref, place);
 		const key = String(ref);
-		const known = this.#refs.get(key);
-		if (known) return known;
+		const ruleName = this.#refs.get(key);
+		if (ruleName) return ruleName;
 		const name = this.#rule("ref", "null");
 		this.#refs.set(key, name);
 		const body = this.#expression(target, key, depth + 1);

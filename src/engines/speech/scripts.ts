@@ -2,7 +2,7 @@
 import type { SpeechLanguage } from "./port.ts";
 
 const LATIN = ["Latin"];
-const SAID: Readonly<Record<SpeechLanguage, readonly string[]>> = {
+const SPEAKABLE: Readonly<Record<SpeechLanguage, readonly string[]>> = {
 	"en-us": LATIN,
 	"en-gb": LATIN,
 	es: LATIN,
@@ -44,12 +44,12 @@ const lettersIn = (text: string, script: string): number => countOf(text, new Re
 export function unsayableScript(text: string, language: SpeechLanguage): string | null {
 	const written = text.replace(LONE_GREEK, " ");
 	const letters = countOf(written, LETTERS);
-	const said = SAID[language].reduce((sum, script) => sum + lettersIn(written, script), 0);
-	if (letters - said === 0 || letters - said < letters * MOST_FOREIGN) return null;
+	const speakableLetters = SPEAKABLE[language].reduce((sum, script) => sum + lettersIn(written, script), 0);
+	if (letters - speakableLetters === 0 || letters - speakableLetters < letters * MOST_FOREIGN) return null;
 	// Kana mean Japanese, whatever the number of Chinese characters between them.
-	if (!SAID[language].includes("Hiragana") && /[\p{Script=Hiragana}\p{Script=Katakana}]/u.test(written)) return "Japanese";
+	if (!SPEAKABLE[language].includes("Hiragana") && /[\p{Script=Hiragana}\p{Script=Katakana}]/u.test(written)) return "Japanese";
 	const counts = Object.entries(TITLES)
-		.filter(([script]) => !SAID[language].includes(script))
+		.filter(([script]) => !SPEAKABLE[language].includes(script))
 		.map(([script, title]) => ({ title, count: lettersIn(written, script) }))
 		.sort((a, b) => b.count - a.count);
 	const [most] = counts;

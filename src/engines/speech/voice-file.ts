@@ -17,8 +17,8 @@ export class VoiceFile {
 	 * @throws {Error} if the package has no such voice
 	 */
 	styles(voice: string): Promise<Float32Array> {
-		const known = this.#voices.get(voice);
-		if (known) return known;
+		const cachedStyles = this.#voices.get(voice);
+		if (cachedStyles) return cachedStyles;
 		const styles = this.#read(voice);
 		this.#voices.set(voice, styles);
 		styles.catch(() => this.#voices.delete(voice));

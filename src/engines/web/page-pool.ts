@@ -58,8 +58,8 @@ export class PagePool {
 	 * Returns true if a robots.txt lets `agent` read an address.
 	 * @throws {PageFault} or ApiError SERVICE_UNAVAILABLE
 	 */
-	async isAllowed(asked: Omit<WebJob & { kind: "robots" }, "kind">, requester: Requester): Promise<boolean> {
-		const { isAllowed } = await this.#run({ kind: "robots", ...asked }, requester);
+	async isAllowed(query: Omit<WebJob & { kind: "robots" }, "kind">, requester: Requester): Promise<boolean> {
+		const { isAllowed } = await this.#run({ kind: "robots", ...query }, requester);
 		return isAllowed ?? false;
 	}
 

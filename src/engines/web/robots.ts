@@ -7,7 +7,7 @@ import { PageFault } from "./port.ts";
 /** The result of reading a site's robots.txt (RFC 9309, 2.3.1). */
 type Rules = { readonly kind: "text"; readonly text: string } | { readonly kind: "none" } | { readonly kind: "unreachable" };
 
-interface Known {
+interface CachedRules {
 	readonly rules: Rules;
 	/** A time of the monotonic clock. */
 	readonly until: number;
@@ -33,7 +33,7 @@ const FETCH_MS = 8_000;
 export class Robots {
 	readonly #options: RobotsOptions;
 	/** Origin -> rules; the least recently used first. */
-	readonly #known = new Map<string, Known>();
+	readonly #cache = new Map<string, CachedRules>();
 	#chars = 0;
 
 	constructor(options: RobotsOptions) {
@@ -50,18 +50,18 @@ export class Robots {
 		if (rules.kind === "unreachable")
 			throw new PageFault("page_robots", `The robots.txt of ${url.host} cannot be reached: nothing is read there until it can`);
 		const { pages, agent } = this.#options;
-		const asked = { rules: rules.text, rulesUrl: `${url.origin}/robots.txt`, url: url.href, agent: agent() };
-		if (!(await pages.isAllowed(asked, requester)))
+		const query = { rules: rules.text, rulesUrl: `${url.origin}/robots.txt`, url: url.href, agent: agent() };
+		if (!(await pages.isAllowed(query, requester)))
 			throw new PageFault("page_robots", `The robots.txt of ${url.host} forbids that this page is read by programs`);
 	}
 
 	async #rulesOf(origin: string, requester: Requester): Promise<Rules> {
 		const { clock } = this.#options;
-		const known = this.#known.get(origin);
-		if (known !== undefined && known.until > clock.monotonicMs()) {
-			this.#known.delete(origin);
-			this.#known.set(origin, known);
-			return known.rules;
+		const cached = this.#cache.get(origin);
+		if (cached !== undefined && cached.until > clock.monotonicMs()) {
+			this.#cache.delete(origin);
+			this.#cache.set(origin, cached);
+			return cached.rules;
 		}
 		const rules = await this.#fetch(origin, requester);
 		const keptMs = rules.kind === "unreachable" ? UNREACHABLE_KEPT_MS : KEPT_MS;
@@ -91,21 +91,21 @@ export class Robots {
 		}
 	}
 
-	#keep(origin: string, known: Known): void {
+	#keep(origin: string, cached: CachedRules): void {
 		this.#forget(origin);
-		this.#known.set(origin, known);
-		this.#chars += charsOf(known.rules);
-		for (const oldest of this.#known.keys()) {
-			if (this.#known.size <= MAX_SITES && this.#chars <= MAX_CHARS) break;
+		this.#cache.set(origin, cached);
+		this.#chars += charsOf(cached.rules);
+		for (const oldest of this.#cache.keys()) {
+			if (this.#cache.size <= MAX_SITES && this.#chars <= MAX_CHARS) break;
 			this.#forget(oldest);
 		}
 	}
 
 	#forget(origin: string): void {
-		const known = this.#known.get(origin);
-		if (known === undefined) return;
-		this.#known.delete(origin);
-		this.#chars -= charsOf(known.rules);
+		const cached = this.#cache.get(origin);
+		if (cached === undefined) return;
+		this.#cache.delete(origin);
+		this.#chars -= charsOf(cached.rules);
 	}
 }
 

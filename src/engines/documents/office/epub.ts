@@ -24,12 +24,12 @@ export function epubToMarkdown(zip: ZipArchive): string {
 	const chapters = descendants(root, "itemref").flatMap(({ attributes }) => files.get(attributes.idref) ?? []);
 	if (chapters.length > MAX_PAGES) throw new DocumentFault("too-large", `The file has more than ${MAX_PAGES} chapters`);
 	const metadata = child(root, "metadata");
-	const said = (name: string) =>
+	const metadataTexts = (name: string) =>
 		metadata === undefined ? [] : descendants(metadata, name).map((element) => oneLine(textOf(element)));
-	const [title = ""] = said("title");
+	const [title = ""] = metadataTexts("title");
 	return blocks([
 		title === "" ? "" : heading(1, title),
-		said("creator").join(", "),
+		metadataTexts("creator").join(", "),
 		...chapters.map((href) => {
 			const html = zip.text(posix.normalize(posix.join(folder, decoded(href.split("#", 1)[0] ?? ""))));
 			return html === null ? "" : htmlToMarkdown(html);

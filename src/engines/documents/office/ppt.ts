@@ -96,11 +96,11 @@ function setFooters(part: Buffer): string[] {
 
 /** Reads the entries; each slide's record is followed by its texts. */
 function placesOf(list: Buffer): Place[] {
-	const found: { readonly place: PptRecord; readonly texts: PptRecord[] }[] = [];
+	const entries: { readonly place: PptRecord; readonly texts: PptRecord[] }[] = [];
 	for (const record of pptRecords(list))
-		if (record.type === PPT.slidePlace) found.push({ place: record, texts: [] });
-		else found.at(-1)?.texts.push(record);
-	return found.map(({ place, texts }) => ({
+		if (record.type === PPT.slidePlace) entries.push({ place: record, texts: [] });
+		else entries.at(-1)?.texts.push(record);
+	return entries.map(({ place, texts }) => ({
 		number: place.data.readUInt32LE(0),
 		id: place.data.readUInt32LE(12),
 		outline: pptTexts(texts),

@@ -26,16 +26,16 @@ const MANY_COLUMNS = 4;
 export function findTables(segments: readonly Segment[]): { tables: PageTable[]; rest: Segment[] } {
 	const rows = visualRows(segments);
 	const tables: PageTable[] = [];
-	const taken = new Set<Segment>();
+	const tableSegments = new Set<Segment>();
 	for (let start = 0; start < rows.length; start += 1) {
 		const run = tableFrom(rows, start);
 		if (run === null) continue;
 		start += run.rows.length - 1;
 		if (isProse(run.rows, run.columns.length)) continue;
 		tables.push({ ...boxAround(run.rows.flat()), markdown: table(cellsOf(run.rows, run.columns)) });
-		for (const segment of run.rows.flat()) taken.add(segment);
+		for (const segment of run.rows.flat()) tableSegments.add(segment);
 	}
-	return { tables, rest: segments.filter((segment) => !taken.has(segment)) };
+	return { tables, rest: segments.filter((segment) => !tableSegments.has(segment)) };
 }
 
 function visualRows(segments: readonly Segment[]): Row[] {

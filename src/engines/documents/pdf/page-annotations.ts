@@ -71,8 +71,8 @@ export function readExtras(pdfium: Pdfium, page: number, form: number): string[]
 		if (!hidden && subtype === WIDGET && form !== 0) extras.push(fieldText(pdfium, annotation, form));
 		const note = NOTES.get(subtype);
 		if (!hidden && note !== undefined) {
-			const said = oneLine(stringOf(pdfium, annotation, "Contents"));
-			if (said !== "") extras.push(quote(`${note}: ${said}`));
+			const contents = oneLine(stringOf(pdfium, annotation, "Contents"));
+			if (contents !== "") extras.push(quote(`${note}: ${contents}`));
 		}
 		call.FPDFPage_CloseAnnot(annotation);
 	}

@@ -75,12 +75,12 @@ export function readPage(pdfium: Pdfium, { document, form, page }: OpenPage): Pa
 /** Reads the text of some of a page's objects, each laid out from left to right and possibly overlapping. */
 export function readLaidOut(pdfium: Pdfium, page: number, objects: ReadonlySet<number>): Segment[] {
 	let place = 0;
-	const wanted = new Set<number>();
-	for (const object of textObjects(pdfium, page)) if (objects.has(place++)) wanted.add(object);
+	const textHandles = new Set<number>();
+	for (const object of textObjects(pdfium, page)) if (objects.has(place++)) textHandles.add(object);
 	return withText<Segment[]>(pdfium, page, [], (text) => {
 		const builder = new SegmentBuilder([], true);
 		const isWanted = (sign: PageSign) =>
-			!isLetter(sign) || wanted.has(pdfium.call.FPDFText_GetTextObject(text.textPage, sign.index));
+			!isLetter(sign) || textHandles.has(pdfium.call.FPDFText_GetTextObject(text.textPage, sign.index));
 		for (const line of linesOf(text)) addLine(text, line.filter(isWanted), builder, false);
 		return builder.segments;
 	});

@@ -146,7 +146,7 @@ function guess(bytes: Uint8Array): string {
 	const western = isWestern ? (guesses.find(({ name }) => name === "ISO-8859-1")?.confidence ?? 0) : -CLEARLY_BETTER;
 	for (const { name, confidence } of guesses) {
 		const encoding = NAMES[name] ?? name.toLowerCase();
-		if (encoding === "utf-8" || encoding.startsWith("utf-") || !known(encoding) || !fits(sample, encoding)) continue;
+		if (encoding === "utf-8" || encoding.startsWith("utf-") || !isKnownEncoding(encoding) || !fits(sample, encoding)) continue;
 		if (MANY_BYTES.test(encoding) && confidence < 20) continue;
 		// Languages with Latin letters look alike in short texts, so the most common page is preferred.
 		if (LATIN.test(encoding) && confidence < western + CLEARLY_BETTER) return "windows-1252";
@@ -168,7 +168,7 @@ function fits(sample: Uint8Array, encoding: string): boolean {
 	return (text.match(letters)?.length ?? 0) >= foreign * NEARLY_ALL;
 }
 
-function known(encoding: string): boolean {
+function isKnownEncoding(encoding: string): boolean {
 	try {
 		new TextDecoder(encoding as Encoding);
 		return true;

@@ -71,9 +71,9 @@ async function filled(canvas: Canvas, { colour }: Extract<Decoration, { readonly
 }
 
 /** Makes corners transparent beyond quarter circles, with soft edges. */
-function rounded(canvas: Canvas, wanted: number): Canvas {
+function rounded(canvas: Canvas, requestedRadius: number): Canvas {
 	const { width, height } = canvas;
-	const radius = Math.min(wanted, Math.floor(Math.min(width, height) / 2));
+	const radius = Math.min(requestedRadius, Math.floor(Math.min(width, height) / 2));
 	const data = new Uint8Array(canvas.data);
 	for (let y = 0; y < radius; y += 1)
 		for (let x = 0; x < radius; x += 1) {

@@ -16,14 +16,15 @@ const MIN_PLAIN_SHARE = 0.9;
  */
 export function withBackground(canvas: Canvas, colour: Colour): Canvas {
 	const distance = distanceFrom(canvas, backgroundColour(canvas));
-	const taken = joinedToEdge(canvas, (pixel) => distance(pixel) <= TOLERANCE);
+	const selected = joinedToEdge(canvas, (pixel) => distance(pixel) <= TOLERANCE);
 	const { r, g, b, alpha } = rgbaOf(colour);
 	const under = [r, g, b] as const;
 	const data = new Uint8Array(canvas.data);
-	for (let pixel = 0; pixel < taken.length; pixel += 1) {
-		const kept = taken[pixel] === 1 ? 0 : touches(canvas, taken, pixel) ? Math.min(1, distance(pixel) / SOFT_TOLERANCE) : 1;
-		if (kept === 1) continue;
-		const own = ((canvas.data[pixel * 4 + 3] ?? 0) / 255) * kept;
+	for (let pixel = 0; pixel < selected.length; pixel += 1) {
+		const visibleShare =
+			selected[pixel] === 1 ? 0 : touches(canvas, selected, pixel) ? Math.min(1, distance(pixel) / SOFT_TOLERANCE) : 1;
+		if (visibleShare === 1) continue;
+		const own = ((canvas.data[pixel * 4 + 3] ?? 0) / 255) * visibleShare;
 		const below = alpha * (1 - own);
 		const opacity = own + below;
 		for (const [channel, value] of under.entries()) {
@@ -71,11 +72,11 @@ function backgroundColour(canvas: Canvas): number[] {
 /** Returns 1 for every matching pixel that is connected to the edge by such pixels. */
 function joinedToEdge(canvas: Canvas, fits: (pixel: number) => boolean): Uint8Array {
 	const { width, height } = canvas;
-	const taken = new Uint8Array(width * height);
+	const selected = new Uint8Array(width * height);
 	const open: number[] = [];
 	const visit = (pixel: number) => {
-		if (taken[pixel] === 1 || !fits(pixel)) return;
-		taken[pixel] = 1;
+		if (selected[pixel] === 1 || !fits(pixel)) return;
+		selected[pixel] = 1;
 		open.push(pixel);
 	};
 	for (const pixel of edgePixels(canvas)) visit(pixel);
@@ -86,15 +87,15 @@ function joinedToEdge(canvas: Canvas, fits: (pixel: number) => boolean): Uint8Ar
 		if (pixel >= width) visit(pixel - width);
 		if (pixel < width * (height - 1)) visit(pixel + width);
 	}
-	return taken;
+	return selected;
 }
 
-function touches({ width }: Canvas, taken: Uint8Array, pixel: number): boolean {
+function touches({ width }: Canvas, selected: Uint8Array, pixel: number): boolean {
 	const x = pixel % width;
 	return (
-		(x > 0 && taken[pixel - 1] === 1) ||
-		(x < width - 1 && taken[pixel + 1] === 1) ||
-		taken[pixel - width] === 1 ||
-		taken[pixel + width] === 1
+		(x > 0 && selected[pixel - 1] === 1) ||
+		(x < width - 1 && selected[pixel + 1] === 1) ||
+		selected[pixel - width] === 1 ||
+		selected[pixel + width] === 1
 	);
 }

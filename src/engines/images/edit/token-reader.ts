@@ -63,8 +63,8 @@ export class TokenReader {
 
 	/** Reads a degree relative to the default: `a bit` is half, `a lot` twice; null if there is none. */
 	degree(): number | null {
-		const said = this.phrase(...DEGREES.keys());
-		return said === null ? null : (DEGREES.get(said) ?? null);
+		const degreeWord = this.phrase(...DEGREES.keys());
+		return degreeWord === null ? null : (DEGREES.get(degreeWord) ?? null);
 	}
 
 	/** Reads the first matching phrase of one or more words. */

@@ -24,11 +24,11 @@ function hanSounds(run: string): string {
 	const characters = [...run];
 	// If characters and syllables do not correspond one to one, the run is not split into words.
 	if (syllables.length !== characters.length) return syllables.map(pinyinSounds).join("");
-	const said: string[] = [];
+	const sounds: string[] = [];
 	let at = 0;
 	for (const { segment } of WORDS.segment(run)) {
 		const length = [...segment].length;
-		said.push(
+		sounds.push(
 			syllables
 				.slice(at, at + length)
 				.map(pinyinSounds)
@@ -36,5 +36,5 @@ function hanSounds(run: string): string {
 		);
 		at += length;
 	}
-	return said.filter((word) => word !== "").join(" ");
+	return sounds.filter((word) => word !== "").join(" ");
 }

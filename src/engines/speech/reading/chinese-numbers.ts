@@ -7,14 +7,14 @@ const MYRIADS = ["", "万", "亿", "万亿"];
 const spelled = (digits: string): string => [...digits].map((digit) => DIGITS[Number(digit)] ?? "").join("");
 
 function belowMyriad(value: number): string {
-	let said = "";
+	let spoken = "";
 	for (let place = 3; place >= 0; place -= 1) {
 		const digit = Math.floor(value / 10 ** place) % 10;
-		if (digit > 0) said += (DIGITS[digit] ?? "") + (PLACES[place] ?? "");
+		if (digit > 0) spoken += (DIGITS[digit] ?? "") + (PLACES[place] ?? "");
 		// Zeros between two digits are read once.
-		else if (said !== "" && !said.endsWith("零") && value % 10 ** place > 0) said += "零";
+		else if (spoken !== "" && !spoken.endsWith("零") && value % 10 ** place > 0) spoken += "零";
 	}
-	return said;
+	return spoken;
 }
 
 /**
@@ -26,16 +26,16 @@ export function chineseNumber(text: string): string {
 	const tail = fraction === undefined || fraction === "" ? "" : `点${spelled(fraction)}`;
 	if (whole.length > 16 || (whole.length > 1 && whole.startsWith("0"))) return spelled(whole) + tail;
 	if (/^0*$/.test(whole)) return `零${tail}`;
-	let said = "";
+	let spoken = "";
 	const top = Math.ceil(whole.length / 4) - 1;
 	for (let scale = top; scale >= 0; scale -= 1) {
 		const end = whole.length - scale * 4;
 		const value = Number(whole.slice(Math.max(0, end - 4), end));
 		if (value === 0) continue;
-		if (said !== "" && value < 1000) said += "零";
-		said += belowMyriad(value) + (MYRIADS[scale] ?? "");
+		if (spoken !== "" && value < 1000) spoken += "零";
+		spoken += belowMyriad(value) + (MYRIADS[scale] ?? "");
 	}
-	return said.replace(/^一十/, "十") + tail;
+	return spoken.replace(/^一十/, "十") + tail;
 }
 
 const NUMBER = /\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?/g;

@@ -63,8 +63,8 @@ export const spelled = (digits: string): string => [...digits].map((digit) => ON
 /** Reads `3.14`, `1,234.5`, `.5`; commas separate thousands. */
 export function decimal(text: string): string {
 	const [whole = "", fraction] = text.replaceAll(",", "").split(".");
-	const said = whole === "" ? "" : cardinal(whole);
-	return fraction === undefined || fraction === "" ? said : `${said} point ${spelled(fraction)}`.trim();
+	const spoken = whole === "" ? "" : cardinal(whole);
+	return fraction === undefined || fraction === "" ? spoken : `${spoken} point ${spelled(fraction)}`.trim();
 }
 
 export function ordinal(digits: string): string {

@@ -166,8 +166,8 @@ const clock: Rule = (text) =>
 function dateInWords(yearDigits: string | undefined, month: number, day: number, british: boolean): string | null {
 	const name = MONTHS[month - 1];
 	if (name === undefined || day < 1 || day > 31) return null;
-	const said = british ? `the ${ordinal(String(day))} of ${name}` : `${name} ${ordinal(String(day))}`;
-	return yearDigits === undefined ? said : `${said}, ${year(yearDigits)}`;
+	const spoken = british ? `the ${ordinal(String(day))} of ${name}` : `${name} ${ordinal(String(day))}`;
+	return yearDigits === undefined ? spoken : `${spoken}, ${year(yearDigits)}`;
 }
 
 const dates: Rule = (text, british) =>
@@ -293,7 +293,7 @@ const SIGNS: readonly (readonly [RegExp, string])[] = [
 	[/(\w)\/(?=\w)/g, "$1 slash "],
 	[/[#/_~°]/g, " "],
 ];
-const signs: Rule = (text) => SIGNS.reduce((said, [from, to]) => said.replace(from, to), text);
+const signs: Rule = (text) => SIGNS.reduce((spoken, [from, to]) => spoken.replace(from, to), text);
 
 const romanNumerals: Rule = (text) => romanNumeralsInWords(text);
 
@@ -304,12 +304,12 @@ const RULES: readonly Rule[] = [addresses, abbreviations, romanNumerals, dates, 
  * @param text cleaned, a sentence or a part of one
  */
 export function englishInWords(text: string, british: boolean): string {
-	const said = RULES.reduce((words, rule) => rule(words, british), text)
+	const spoken = RULES.reduce((words, rule) => rule(words, british), text)
 		.replace(/\s+/g, " ")
 		.replace(/\s(?=[,.;:!?)])/g, "")
 		.trim();
 	// The dot of "a.m." may also end the sentence.
-	return /\.$/.test(text) && /\w$/.test(said) ? `${said}.` : said;
+	return /\.$/.test(text) && /\w$/.test(spoken) ? `${spoken}.` : spoken;
 }
 
 const ENGLISH_SIGNS: MathWords = {
@@ -318,8 +318,8 @@ const ENGLISH_SIGNS: MathWords = {
 		if (raised === "3") return " cubed ";
 		const isNegative = raised.startsWith("-");
 		const exponent = isNegative ? raised.slice(1) : raised;
-		const said = /^\d/.test(exponent) ? decimal(exponent) : exponent;
-		return ` to the power of ${isNegative ? "minus " : ""}${said} `;
+		const spoken = /^\d/.test(exponent) ? decimal(exponent) : exponent;
+		return ` to the power of ${isNegative ? "minus " : ""}${spoken} `;
 	},
 	comparisons: {
 		"<": " is less than ",

@@ -38,8 +38,8 @@ export function japaneseNumber(text: string): string {
 	for (let end = whole.length, scale = 0; end > 0; end -= 4, scale += 1) {
 		const value = Number(whole.slice(Math.max(0, end - 4), end));
 		// One thousand before a myriad has its own digit: イッセンマン.
-		const said = scale > 0 ? belowMyriad(value).replace(/^セン/, "イッセン") : belowMyriad(value);
-		if (value > 0) groups.unshift(said + (MYRIADS[scale] ?? ""));
+		const spoken = scale > 0 ? belowMyriad(value).replace(/^セン/, "イッセン") : belowMyriad(value);
+		if (value > 0) groups.unshift(spoken + (MYRIADS[scale] ?? ""));
 	}
 	return groups.join("") + tail;
 }

@@ -44,7 +44,7 @@ function powersIn(text: string, { power, times }: MathWords): string {
 }
 
 function comparisonsIn(text: string, { comparisons, chain }: MathWords): string {
-	let said = "";
+	let spoken = "";
 	let from = 0;
 	let lastEnd = -1;
 	for (const { 0: whole, 1: sign, index } of text.matchAll(SIGN)) {
@@ -52,11 +52,11 @@ function comparisonsIn(text: string, { comparisons, chain }: MathWords): string 
 		if (sign === undefined || !compares(text, index, end, sign)) continue;
 		const isChained = lastEnd >= 0 && OPERAND.test(text.slice(lastEnd, index));
 		const comparison = SAME[sign] ?? (sign as Comparison);
-		said += `${text.slice(from, index).trimEnd()}${isChained ? chain : ""}${comparisons[comparison]}`;
+		spoken += `${text.slice(from, index).trimEnd()}${isChained ? chain : ""}${comparisons[comparison]}`;
 		from = end + (/^[^\S\n]*/.exec(text.slice(end, end + MAX_CONTEXT))?.[0].length ?? 0);
 		lastEnd = end;
 	}
-	return said + text.slice(from);
+	return spoken + text.slice(from);
 }
 
 /** Returns true if a sign compares two things: spaces on both sides or on none, or a figure on the side without one. */
