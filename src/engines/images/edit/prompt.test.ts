@@ -7,7 +7,7 @@ import { ImageFault } from "../port.ts";
 import { type Colour, TRANSPARENT } from "./colours.ts";
 import { ANCHORS, type Operation, RESIZE_WAYS, SIDES } from "./operation.ts";
 import { MAX_PROMPT_CHARS, parsePrompt } from "./parse-prompt.ts";
-import { printPrompt } from "./print-prompt.ts";
+import { printPrompt } from "./testing/print-prompt.ts";
 
 const place = (op: Partial<Extract<Operation, { op: "layer" }>>): Operation => ({
 	op: "layer",

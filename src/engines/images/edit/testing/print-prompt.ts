@@ -1,5 +1,5 @@
-import { TRANSPARENT } from "./colours.ts";
-import type { Length, Operation, Position } from "./operation.ts";
+import { TRANSPARENT } from "../colours.ts";
+import type { Length, Operation, Position } from "../operation.ts";
 
 /** Returns a prompt that parses to these operations again, each written in full. */
 export function printPrompt(operations: readonly Operation[]): string {
