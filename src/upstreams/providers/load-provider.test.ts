@@ -109,7 +109,7 @@ describe("tokens of a service account", () => {
 	const pem = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
 	const answer = (body: object, status = 200) => Response.json(body, { status });
 
-	function tokens(answers: (() => Response)[], nowMs: () => number) {
+	function tokens(answers: (() => Response)[], wallMs: () => number) {
 		const asked: URLSearchParams[] = [];
 		const fetch = providerFetch(async (url, { body }) => {
 			expect(url).toBe("https://oauth2.googleapis.com/token");
@@ -117,7 +117,7 @@ describe("tokens of a service account", () => {
 			return (answers.shift() ?? (() => answer({}, 500)))();
 		});
 		// As it stands in a variable of the environment.
-		const account = { clientEmail: "me@p.test", privateKey: pem.replaceAll("\n", "\\n"), privateKeyId: "key-1", fetch, nowMs };
+		const account = { clientEmail: "me@p.test", privateKey: pem.replaceAll("\n", "\\n"), privateKeyId: "key-1", fetch, wallMs };
 		return { token: new ServiceAccountToken(account), asked };
 	}
 
