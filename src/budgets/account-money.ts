@@ -77,7 +77,7 @@ export class AccountMoney {
 		for (const balance of this.balances()) balance.expire();
 	}
 
-	/** Spends a post's part from a balance, and notes it in running store calls. `lapsed`: see `LeaseBalance.release`. */
+	/** Spends a post's part from a balance, and notes it in running store calls. `lapsed`: what `LeaseBalance.release` returned. */
 	spend(balance: LeaseBalance, amount: number, lapsed: number): void {
 		if (amount === 0) return;
 		balance.spend(amount, lapsed);

@@ -54,8 +54,8 @@ export class HoldAllocator {
 	}
 
 	/**
-	 * Does as `#admittedKey`; for a wallet, with the first of its accounts that can pay. Throws PAYMENT_REQUIRED where
-	 * none can.
+	 * Begins with a key's account, or with the first account of a wallet that can pay. Throws PAYMENT_REQUIRED where none
+	 * can.
 	 */
 	#afterChecks<T>(caller: Caller, context: HoldContext, begin: (claimContext: ClaimContext) => T | Promise<T>): T | Promise<T> {
 		if (caller instanceof WalletCaller) return this.#ofWallet(caller, context, begin);

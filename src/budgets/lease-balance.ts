@@ -3,7 +3,7 @@ import { MoneyError } from "../ledger/nano.ts";
 
 /**
  * What this node has leased of one source of one account, in nano-USD. Invariant, checked at each step: 0 <= held <=
- * left. No path can spend or hold money that this node does not have.
+ * leased. No path can spend or hold money that this node does not have.
  */
 export class LeaseBalance {
 	readonly source: MoneySource;

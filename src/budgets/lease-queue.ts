@@ -57,6 +57,8 @@ export function accountsUnavailable(cause: unknown): ApiError {
  * Serves the claims on one account. A claim that fits into this node's lease is served at once, in the caller's turn.
  * The others wait for one store call at a time and are served in order of arrival. A failed store call refuses all
  * waiting claims with 503; the node then returns what it holds before the next call, so that both sides agree.
+ *
+ * Never: takes a hold or decides a refusal itself (the claim does), or waits where the lease suffices.
  */
 export class LeaseQueue {
 	readonly #accountId: string;
@@ -66,7 +68,7 @@ export class LeaseQueue {
 	readonly #timers: Timers;
 	readonly #journal: Journal;
 	readonly #waiting: Waiter[] = [];
-	/** Days whose diem was requested from the store: otherwise USD could be spent before diem. */
+	/** Days that were acquired for. A claim of another day calls the store first, so that diem is spent before USD. */
 	readonly #knownDays = new Set<number>();
 	readonly #caps: LeasedCaps;
 	readonly #capQueues = new Map<object, CapQueue>();

@@ -31,7 +31,7 @@ export class ReceivedOutput {
 		return this.#length === 0;
 	}
 
-	/** A cheap lower bound of output tokens: content chunks or bytes / 8, whichever is more (docs/money.md). */
+	/** A cheap estimate of output tokens: content chunks, or an eighth of the characters, whichever is more (docs/money.md). */
 	get tokensAtLeast(): number {
 		return Math.max(this.chunks, Math.floor(this.#length / 8));
 	}

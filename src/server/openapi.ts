@@ -17,10 +17,10 @@ export interface DescribedService {
 	readonly names: Readonly<Record<ListName, readonly string[]>>;
 }
 
-/** Builds the OpenAPI 3.1 document from the endpoints' own schemas, so that it describes what is checked. */
 /** Either header may carry a key, on every route. */
 const KEYS: readonly JsonObject[] = [{ bearer: [] }, { key: [] }];
 
+/** Builds the OpenAPI 3.1 document from the endpoints' own schemas, so that it describes what is checked. */
 export function openApiDocument(endpoints: readonly Endpoint[], service: DescribedService): JsonObject {
 	const paths: Record<string, JsonObject> = {};
 	for (const endpoint of endpoints) {

@@ -1,6 +1,6 @@
 /** The two clocks of the program, handed in so that tests can set them. */
 export interface Clock {
-	/** Wall clock: Unix milliseconds. Decides days, windows and expiry. May step. */
+	/** Wall clock: Unix milliseconds. Decides days, spending windows of keys, and expiry. May step. */
 	wallMs(): number;
 	/** Milliseconds that only grow, from an arbitrary start. Decides how long something took or still has to wait. */
 	monotonicMs(): number;

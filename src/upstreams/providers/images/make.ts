@@ -1,6 +1,6 @@
 /**
- * Pictures by providers, through their packages. What each is told, and what it takes, is the table of chat-capabilities.ts; on top of
- * that the operator's `parameters` go to it as they are.
+ * Pictures by providers, through their packages. image-capabilities.ts lists what each provider
+ * takes and what we send it. The operator's `parameters` are sent as well, unchanged.
  */
 import type { ImageModelV4, ImageModelV4CallOptions, ImageModelV4File } from "@ai-sdk/provider";
 import { brokenAnswer, upstreamOffline } from "../../failures.ts";
