@@ -49,8 +49,8 @@ export function takeOutBytes(message: unknown): Unpiped {
 export async function writeBytes(bytes: readonly Uint8Array[], sink: FileSink): Promise<void> {
 	for (const whole of bytes)
 		for (let at = 0; at < whole.length; at += SLICE_BYTES) {
-			sink.write(whole.subarray(at, at + SLICE_BYTES));
-			await sink.flush();
+			// Both may fail where the reader is gone: a failure that nobody awaits would count as uncaught.
+			await Promise.all([sink.write(whole.subarray(at, at + SLICE_BYTES)), sink.flush()]);
 		}
 }
 
