@@ -5,7 +5,7 @@ import { shownAddress } from "../store/index.ts";
 import { EXIT_USAGE } from "./exit-codes.ts";
 import { print, printError } from "./print.ts";
 import { configOrExit, storeArgs } from "./store-args.ts";
-import { withStoreFaults } from "./with-store.ts";
+import { withStoreFaults } from "./store-fault.ts";
 
 export const restore = defineCommand({
 	meta: { name: "restore", description: "Put a backup of a SQLite store into a data folder that has none" },

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { Config } from "../config/index.ts";
 import { AdminError } from "../store/admin/errors.ts";
 import { asStoreFault, shownAddress } from "../store/index.ts";
+import { printError } from "./print.ts";
 
 /** Error codes whose message already says what to do. */
 const SELF_EXPLANATORY = new Set([
@@ -35,4 +36,16 @@ export function storeFaultText({ store, data }: Pick<Config, "store" | "data">, 
 
 function capital(text: string): string {
 	return text.startsWith("/") ? text : text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** Runs work that opens a store; a store error ends the process with 1 and a sentence. */
+export async function withStoreFaults<T>(config: Pick<Config, "store" | "data">, work: () => T | Promise<T>): Promise<T> {
+	try {
+		return await work();
+	} catch (error) {
+		const text = storeFaultText(config, error);
+		if (text === null) throw error;
+		printError(text);
+		process.exit(1);
+	}
 }

@@ -3,7 +3,7 @@ import { type AdminStore, openAdmin } from "../store/admin.ts";
 import { hasDatabase, hasSchema, refuseLostStore, shownAddress } from "../store/index.ts";
 import { printError } from "./print.ts";
 import { configOrExit } from "./store-args.ts";
-import { storeFaultText } from "./store-fault.ts";
+import { withStoreFaults } from "./store-fault.ts";
 
 /**
  * Runs a command on the store of the configured data folder, also while a server runs on it. A wrong request or an unusable
@@ -37,18 +37,6 @@ export function withDataFolder<T>(config: StorePlace, work: () => Promise<T>): P
 		}
 		return work();
 	});
-}
-
-/** Runs work that opens a store; a store error ends the process with 1 and a sentence. */
-export async function withStoreFaults<T>(config: StorePlace, work: () => Promise<T>): Promise<T> {
-	try {
-		return await work();
-	} catch (error) {
-		const text = storeFaultText(config, error);
-		if (text === null) throw error;
-		printError(text);
-		process.exit(1);
-	}
 }
 
 type StorePlace = Pick<Config, "store" | "data">;

@@ -1,8 +1,8 @@
 import { ApiError } from "../errors/index.ts";
 import { isRecord } from "../schema/is-record.ts";
 import type { ChatEvent } from "../upstreams/chat/event-frame.ts";
-import { isFinishReason } from "../upstreams/chat/finish-reason.ts";
 import type { EventFrame, WholeAnswer } from "../upstreams/chat/port.ts";
+import { isFinishReason } from "../upstreams/finish-reason.ts";
 import { argumentsText, CallIdentity, finishReasonOf } from "../upstreams/index.ts";
 import { type AssistantOutputListener, NO_LISTENER, Segment, type SegmentKind, type UrlCitation } from "./assistant-output.ts";
 import { outputTexts } from "./output-texts.ts";

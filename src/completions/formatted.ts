@@ -1,8 +1,8 @@
 import { ApiError } from "../errors/index.ts";
 
 import { isRecord } from "../schema/is-record.ts";
-import { isFinishReason } from "../upstreams/chat/finish-reason.ts";
 import type { ChatForward, ChatUpstreams, WholeAnswer } from "../upstreams/chat/port.ts";
+import { isFinishReason } from "../upstreams/finish-reason.ts";
 import { finishReasonOf } from "../upstreams/index.ts";
 import { lastMember, utf8Text } from "../wire/index.ts";
 import { type EnforcedFormat, formatComplaint, jsonIn } from "./enforced-format.ts";

@@ -46,7 +46,7 @@ export class Audio {
 			transcription: { budgets, upstreams, encoder, catalog, config },
 			voices: { voices, encoder, catalog, config, onDeleted: () => this.#cleanup.soon() },
 		};
-		this.#cleanup = new VoiceCleanupJob({ store, clock, timers: deps.timers, registry: registry, upstreams });
+		this.#cleanup = new VoiceCleanupJob({ store, clock, timers: deps.timers, registry, upstreams });
 	}
 
 	stop(): void {

@@ -37,3 +37,8 @@ export function finishReasonOf(word: string): FinishReason {
 export function isOpenAiReason(word: unknown): word is FinishReason {
 	return typeof word === "string" && OPENAI.has(word);
 }
+
+/** Returns true for a real finish reason: some servers write an empty one into every chunk. */
+export function isFinishReason(reason: unknown): reason is string {
+	return typeof reason === "string" && reason !== "";
+}

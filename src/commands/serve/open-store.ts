@@ -2,7 +2,8 @@ import type { Config } from "../../config/index.ts";
 import { openMode } from "../../journal/owner-only.ts";
 import { makeDataFolder, type OpenedStore, openStore } from "../../store/index.ts";
 import type { Log } from "../../telemetry/log.ts";
-import { exitOnStoreFault, warnIfStoreIsSlow } from "./startup-errors.ts";
+import { withStoreFaults } from "../store-fault.ts";
+import { warnIfStoreIsSlow } from "./startup-errors.ts";
 
 const MEBIBYTE = 1_048_576;
 /** The files are readable by the owner only, but others see their names, sizes and times. */
@@ -10,7 +11,7 @@ const OPEN_FOLDER = "others can look into the data folder: chmod 700 it";
 
 /** Creates the data folder, and warns if others can read it. An error ends the process with 1. */
 export async function openDataFolder(config: Config, log: Log): Promise<void> {
-	await exitOnStoreFault(config, () => makeDataFolder(config.data));
+	await withStoreFaults(config, () => makeDataFolder(config.data));
 	const mode = openMode(config.data);
 	if (mode !== null) log.warn({ folder: config.data, mode }, OPEN_FOLDER);
 }
@@ -19,7 +20,7 @@ export async function openDataFolder(config: Config, log: Log): Promise<void> {
 export async function openNodeStore(config: Config, log: Log): Promise<OpenedStore> {
 	const slow = warnIfStoreIsSlow(config, log);
 	const { durability, segmentMb, minFreeDiskMb, maxBacklogMb } = config.journal;
-	const opened = await exitOnStoreFault(config, () =>
+	const opened = await withStoreFaults(config, () =>
 		openStore({
 			dataDir: config.data,
 			postgres: config.store,

@@ -8,6 +8,7 @@ import { systemClock, systemTimers } from "../../telemetry/clock.ts";
 import { createLog, type Log } from "../../telemetry/log.ts";
 import { CATALOG_DIR } from "../paths.ts";
 import { configOrExit } from "../store-args.ts";
+import { withStoreFaults } from "../store-fault.ts";
 import { announce } from "./announce.ts";
 import { ConfigReloader } from "./config-reloader.ts";
 import { EarlySignals } from "./early-signals.ts";
@@ -16,7 +17,7 @@ import { firstAccount } from "./first-account.ts";
 import { openDataFolder, openNodeStore } from "./open-store.ts";
 import { recordServer, removeServerRecord } from "./running-server.ts";
 import { requireStakingChain } from "./staking-chain.ts";
-import { exitOnConfigFault, exitOnStoreFault, logUncaughtErrors } from "./startup-errors.ts";
+import { exitOnConfigFault, logUncaughtErrors } from "./startup-errors.ts";
 import { StartupServer } from "./startup-server.ts";
 import { requireTopUpChains } from "./top-ups-chain.ts";
 
@@ -60,7 +61,7 @@ export async function runServer(flags: ConfigFlags): Promise<void> {
 			}),
 	);
 	// The first key is created only when the start can no longer fail, because it is shown once.
-	const firstKey = await exitOnStoreFault(config, () => firstAccount(loaded, log));
+	const firstKey = await withStoreFaults(config, () => firstAccount(loaded, log));
 	const retention = new RetentionJob({ store, clock: systemClock, timers: systemTimers, log, config: () => gateway.config });
 	startup.serve(gateway.app);
 	recordServer(config.data, listening.url);

@@ -5,22 +5,9 @@ import type { Log } from "../../telemetry/log.ts";
 import { configFaultText } from "../config-fault.ts";
 import { printError } from "../print.ts";
 import { EXIT_CONFIG } from "../store-args.ts";
-import { storeFaultText } from "../store-fault.ts";
 
 /** A start that waits longer for the store logs it. */
 const STORE_SILENCE_MS = 2_000;
-
-/** Runs a step of the start that needs the store. A store error ends the process with 1 and one sentence. */
-export async function exitOnStoreFault<T>(config: Config, step: () => T | Promise<T>): Promise<T> {
-	try {
-		return await step();
-	} catch (error) {
-		const text = storeFaultText(config, error);
-		if (text === null) throw error;
-		printError(text);
-		process.exit(1);
-	}
-}
 
 /**
  * Runs a step of the start. An error that the operator can fix ends the process with its text: 78 for the configuration, 1 for

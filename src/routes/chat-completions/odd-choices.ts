@@ -4,8 +4,8 @@
  */
 import { outputTexts } from "../../completions/output-texts.ts";
 import { isRecord } from "../../schema/is-record.ts";
-import { isFinishReason } from "../../upstreams/chat/finish-reason.ts";
 import type { EventFrame } from "../../upstreams/chat/port.ts";
+import { isFinishReason } from "../../upstreams/finish-reason.ts";
 import { argumentsText, CallIdentity, finishReasonOf, isOpenAiReason, isWholeObject } from "../../upstreams/index.ts";
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -6,8 +6,8 @@ import { ApiError } from "../../errors/index.ts";
 import { isRecord } from "../../schema/is-record.ts";
 import { openAiError } from "../../server/error-body.ts";
 import type { ChatEvent } from "../../upstreams/chat/event-frame.ts";
-import { isFinishReason } from "../../upstreams/chat/finish-reason.ts";
 import type { WholeAnswer } from "../../upstreams/chat/port.ts";
+import { isFinishReason } from "../../upstreams/finish-reason.ts";
 import { finishReasonOf, isOpenAiReason } from "../../upstreams/index.ts";
 import { inTurns, type MemberEdit, spliceMembers, stringifyInSteps, topLevelMembers, utf8Text } from "../../wire/index.ts";
 

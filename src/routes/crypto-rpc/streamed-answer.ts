@@ -1,5 +1,6 @@
 import type { IdempotencyTicket, PreparedAnswer } from "../../budgets/port.ts";
 import { PostedStream } from "../../server/posted-stream.ts";
+import { SharedBytes, StreamCopy } from "../../upstreams/rpc/cache/stream-copy.ts";
 import type { RpcStream } from "../../upstreams/rpc/port.ts";
 import { freeBytes } from "../../wire/index.ts";
 import { streamFrame } from "./answers.ts";
@@ -27,31 +28,28 @@ export interface StreamedAnswerDeps {
  */
 export function streamedAnswer(deps: StreamedAnswerDeps): { readonly body: ReadableStream; readonly ended: Promise<void> } {
 	const { stream, signal, ticket, post, end } = deps;
-	const copy = ticket === null ? null : new BoundedCopy(MAX_KEPT_BYTES);
+	const copy = ticket === null ? null : new StreamCopy(new SharedBytes(MAX_KEPT_BYTES), MAX_KEPT_BYTES);
 	let isPosted = false;
 	const answer = new PostedStream({
 		pieces: piecesOf(deps, copy),
 		signal,
 		async finish() {
-			const body = copy?.whole() ?? null;
+			const body = copy?.take() ?? null;
 			const kept = ticket === null || body === null ? null : await ticket.prepare({ status: 200, body, note: "" });
 			isPosted = true;
 			await post(kept);
 		},
 		async onCallerLeft() {
+			// First: a read that waits for a silent upstream would delay the end.
+			stream.cancel();
 			if (!isPosted) await post(null);
 		},
 		broke: () => {},
 	});
-	const ended = answer.ended.then(() => {
-		// The pieces may never have been read: their own end does not run then.
-		stream.cancel();
-		end();
-	});
-	return { body: answer.readable(), ended };
+	return { body: answer.readable(), ended: answer.ended.then(end) };
 }
 
-async function* piecesOf({ envelope, stream, signal }: StreamedAnswerDeps, copy: BoundedCopy | null): AsyncGenerator<Uint8Array> {
+async function* piecesOf({ envelope, stream, signal }: StreamedAnswerDeps, copy: StreamCopy | null): AsyncGenerator<Uint8Array> {
 	const frame = streamFrame(envelope, stream.kind);
 	copy?.add(frame.head);
 	yield frame.head;
@@ -68,28 +66,4 @@ async function* piecesOf({ envelope, stream, signal }: StreamedAnswerDeps, copy:
 	}
 	copy?.add(frame.tail);
 	yield frame.tail;
-}
-
-/** A copy of the pieces of an answer, given up where they pass a bound. */
-class BoundedCopy {
-	readonly #maxBytes: number;
-	#pieces: Uint8Array[] | null = [];
-	#length = 0;
-
-	constructor(maxBytes: number) {
-		this.#maxBytes = maxBytes;
-	}
-
-	add(piece: Uint8Array): void {
-		if (this.#pieces === null) return;
-		this.#length += piece.length;
-		if (this.#length > this.#maxBytes) this.#pieces = null;
-		// The slice of a Buffer would be no copy.
-		else this.#pieces.push(new Uint8Array(piece));
-	}
-
-	/** Returns all bytes; null where they passed the bound. */
-	whole(): Uint8Array | null {
-		return this.#pieces === null ? null : Buffer.concat(this.#pieces);
-	}
 }

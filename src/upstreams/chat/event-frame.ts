@@ -1,5 +1,5 @@
 import { isRecord } from "../../schema/is-record.ts";
-import { isFinishReason } from "./finish-reason.ts";
+import { isFinishReason } from "../finish-reason.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -12,10 +12,10 @@ import {
 	SseParser,
 } from "../../wire/index.ts";
 import { brokenAnswer, failureOfAnswer, isErrorAnswer } from "../failures.ts";
+import { isFinishReason } from "../finish-reason.ts";
 import { NO_SECRETS, type SecretMask } from "../secret-mask.ts";
 import type { ChatEvent } from "./event-frame.ts";
 import { type EventFrame, FramedEvent, frameOf } from "./event-frame.ts";
-import { isFinishReason } from "./finish-reason.ts";
 import { SplitSecrets } from "./split-secrets.ts";
 import { choiceUsage, usageOf } from "./usage.ts";
 

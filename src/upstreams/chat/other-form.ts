@@ -4,9 +4,9 @@
  */
 import { isRecord } from "../../schema/is-record.ts";
 import { nextTurn } from "../../wire/index.ts";
+import { isFinishReason } from "../finish-reason.ts";
 import type { ChatEvent } from "./event-frame.ts";
 import { EventReader } from "./event-reader.ts";
-import { isFinishReason } from "./finish-reason.ts";
 import { argumentsText, CallIdentity, isWholeObject } from "./tool-call-identity.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
