@@ -9,7 +9,7 @@ import { readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { BUN_FLAGS, bunEnvironment, findBun } from "./bun.mjs";
 import { ensureInstalled } from "./install.mjs";
-import { checkConsoleTypes, checkLint, checkTypes, ROOT, run } from "./run-program.mjs";
+import { checkConsoleTypes, checkLint, checkTypes, ROOT, run, TEST_LIMIT_MS } from "./run-program.mjs";
 
 /** Keeps what the type checker knows between runs. */
 const incremental = (name) => ["--incremental", "--tsBuildInfoFile", join(ROOT, `.cache/check/${name}.tsbuildinfo`)];
@@ -37,6 +37,9 @@ const results = await Promise.all([checkTypes(incremental("server")), checkConso
 const tests = testsBesideChanges(since);
 const environment = { ...bunEnvironment(process.env), NO_COLOR: "1" };
 const passed =
-	tests.length === 0 || (await run(findBun(ROOT), [...BUN_FLAGS, "test", "--parallel=2", ...tests], { env: environment }));
+	tests.length === 0 ||
+	(await run(findBun(ROOT), ["--no-orphans", ...BUN_FLAGS, "test", "--parallel=2", `--timeout=${TEST_LIMIT_MS}`, ...tests], {
+		env: environment,
+	}));
 process.exitCode = passed && results.every(({ failed }) => failed === 0) ? 0 : 1;
 console.log(process.exitCode === 0 ? "All checks passed." : "A check failed.");

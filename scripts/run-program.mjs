@@ -6,6 +6,8 @@ import { fileURLToPath } from "node:url";
 export const ROOT = join(dirname(fileURLToPath(import.meta.url)), "..");
 /** A run that hangs must end by itself, with its count: well before a CI job's own limit of 90 minutes. */
 export const LIMIT_MS = 80 * 60_000;
+/** Bounds a test that hangs; no test has a limit of its own, so that none depends on the speed of a machine. */
+export const TEST_LIMIT_MS = 600_000;
 
 /**
  * Runs a program and passes its stdout through.

@@ -18,7 +18,7 @@ import { pythonWithOpenApiClient } from "./python-openapi-client.mjs";
 import { pythonWithSchemathesis } from "./python-schemathesis.mjs";
 import { pythonWithWeb3 } from "./python-web3.mjs";
 import { pythonWithWhisper } from "./python-whisper.mjs";
-import { checkConsoleTypes, checkLint, checkTypes, LIMIT_MS, ROOT, run } from "./run-program.mjs";
+import { checkConsoleTypes, checkLint, checkTypes, LIMIT_MS, ROOT, run, TEST_LIMIT_MS } from "./run-program.mjs";
 import { testOutput } from "./test-output.mjs";
 
 /** More workers than this starve the servers under test of processor time. */
@@ -26,8 +26,6 @@ const MOST_WORKERS = 4;
 /** A run of fewer files does not tell which were slow. */
 const FEW_FILES = 20;
 const SLOWEST_SHOWN = 25;
-/** Bounds a test that hangs; no test has a limit of its own, so that none depends on the speed of a machine. */
-const TEST_LIMIT_MS = 600_000;
 
 /** The tests' files under the folders that have any, as `bun test` names them. */
 function testFiles() {
