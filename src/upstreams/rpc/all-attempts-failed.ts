@@ -1,13 +1,13 @@
 import type { RpcFault } from "./faults.ts";
 
-/** Thrown where a race ended without an answer: the faults of all attempts, in order. */
+/** The error of a race that ended without an answer. Holds the faults of all attempts, in order. */
 export class AllAttemptsFailed extends Error {
 	override readonly name = "AllFailed";
 	readonly faults: readonly RpcFault[];
-	/** True where the time was up. */
+	/** True if the time limit ended the race. */
 	readonly late: boolean;
 	readonly retries: number;
-	/** True where an attempt may have been accepted. */
+	/** True if an upstream may have accepted the send. */
 	readonly mayBeTaken: boolean;
 
 	constructor(faults: readonly RpcFault[], late: boolean, retries: number, mayBeTaken: boolean) {

@@ -7,11 +7,11 @@ import type { RpcStream } from "./port.ts";
 
 export interface AnswerStreamDeps {
 	readonly clock: TimerClock;
-	/** How long the upstream may be silent while a reader waits for it. */
+	/** How long the upstream may be silent while a reader waits for it, in milliseconds. */
 	readonly silenceMs: number;
 	/** The caller's signal. */
 	readonly signal: AbortSignal;
-	/** Releases what the attempt holds. */
+	/** Releases the place and the timers of the attempt. */
 	readonly end: (fault?: RpcFault) => void;
 	readonly faults: FaultLog;
 	readonly requestId: string;

@@ -14,18 +14,21 @@ const CLOSE_BRACE = 0x7d;
 /** Bytes of an answer read in one turn of the event loop. */
 const STEP_BYTES = 4 << 20;
 
-/** Maximum number of unrequested elements: some servers answer notifications. */
+/** Maximum number of unrequested elements. Some servers answer notifications. */
 const MAX_MORE = 100;
 
-/** Number of items sent at once to a server that takes no arrays. */
+/** Number of items sent at once to a server that accepts no arrays. */
 const ALONE_AT_ONCE = 8;
 
-/** The outcomes of one array's items by position: an answer, the fault of that item, or null for a missing one. */
+/**
+ * The outcomes of one array's items by position: an answer, the fault of that item, or null if the item was not
+ * answered.
+ */
 export type ArrayAnswer = (ItemAnswer | RpcFault | null)[];
 
-/** Thrown where a server refuses an array of this many items. */
+/** The error of a server that refuses an array of this many items. */
 export class BatchRefused extends RpcFault {
-	/** The maximum that it reports; null: unknown. */
+	/** The maximum array length that the server reports; null if it reports none. */
 	readonly says: number | null;
 
 	constructor(message: string, says: number | null) {

@@ -22,15 +22,15 @@ export async function batch(
 	return new Batch(call, pool, deps, ordered).run();
 }
 
-/** An item under way: the upstreams tried, and the outcome. */
+/** An item in progress: the upstreams tried so far, and the outcome. */
 interface Place {
 	readonly position: number;
 	readonly item: RpcItem;
 	readonly asked: Set<RpcMember>;
 	outcome: ItemAnswer | null;
-	/** The error of an upstream without the method: the answer where no other has it. */
+	/** The error of an upstream that lacks the method. It is the answer if no other upstream has the method. */
 	fallback: ItemAnswer | null;
-	/** True for a send that may have been accepted without an answer. */
+	/** True for a send that may have been accepted although no answer came. */
 	unknown: boolean;
 }
 
@@ -86,8 +86,8 @@ class Batch {
 	}
 
 	/**
-	 * Groups items into one array for each member that is the first choice of some. Items without a member left are in
-	 * none.
+	 * Groups items into one array for each member that is the first choice of some item. Items that no member is left for
+	 * are in no group.
 	 */
 	#groups(places: readonly Place[]): Group[] {
 		const nowMs = this.#deps.clock.monotonicMs();
@@ -108,7 +108,7 @@ class Batch {
 		return [...groups.values()];
 	}
 
-	/** Sends the items of a group; returns those that another member may still answer. */
+	/** Sends the items of a group. Returns the items that another member may still answer. */
 	async #ask({ members, places }: Group): Promise<Place[]> {
 		const { clock } = this.#deps;
 		const items = places.map(({ item }) => item);
@@ -203,8 +203,8 @@ class Batch {
 	}
 
 	/**
-	 * Sends items in as many arrays as the member requires, which may be learned now.
-	 * @throws RpcFault where nothing was answered
+	 * Sends items in as many arrays as the member requires. The member's maximum may be learned during the call.
+	 * @throws RpcFault if nothing was answered
 	 */
 	async #askAll(exchange: Exchange, items: readonly RpcItem[]): Promise<ArrayAnswer> {
 		const { learned } = exchange.member.state;
@@ -240,7 +240,8 @@ class Batch {
 }
 
 /**
- * Throws the fault of an array whose items were all refused for now, so that the next member is asked for all of them.
+ * Returns the answers, or throws the fault of an array whose items were all refused for now. The next member is then
+ * asked for all of them.
  */
 function answeredOrThrow(answers: ArrayAnswer): ArrayAnswer {
 	const useful = answers.some((answer) => answer !== null && !(answer instanceof RpcFault && answer.fallback === null));

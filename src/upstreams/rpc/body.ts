@@ -41,11 +41,14 @@ export interface Body {
 	 * @throws RpcFault where they cannot be decompressed, and the errors of the connection
 	 */
 	next(): Promise<Uint8Array | null>;
-	/** Cancels the rest. Safe to call at any time, and twice. */
+	/** Cancels the rest. May be called at any time, and more than once. */
 	cancel(): void;
 }
 
-/** Reads the whole body where it declares a small length, without a stream. null: read it as a stream. */
+/**
+ * Reads the whole body without a stream if it declares a small length. Returns null for a body that must be read as a
+ * stream.
+ */
 export function smallBody(response: Response): Promise<Uint8Array> | null {
 	const declared = response.headers.get("content-length");
 	if (declared === null) return null;
@@ -53,7 +56,7 @@ export function smallBody(response: Response): Promise<Uint8Array> | null {
 }
 
 /**
- * Returns the body of any answer.
+ * Returns the body of an answer.
  * @throws RpcFault for a content coding that we did not accept
  */
 export function bodyOf(response: Response): Body {

@@ -4,7 +4,7 @@ import type { Fetch } from "../fetch.ts";
 import { sendItem } from "./exchange.ts";
 import type { RpcMember } from "./member.ts";
 
-/** Time limit of our own calls. */
+/** Time limit of our own calls, in milliseconds. */
 const OWN_QUESTION_MS = 5_000;
 
 export interface JsonCall {
@@ -17,7 +17,7 @@ export interface JsonCall {
 	readonly fresh: boolean;
 }
 
-/** Returns the parsed result of our own call. Throws where there is none in time. */
+/** Returns the parsed result of our own call. Throws if none arrives in time. */
 export async function callForJson({ fetch, clock, member, method, params, fresh }: JsonCall): Promise<unknown> {
 	const controller = new AbortController();
 	const cancelTimer = clock.after(OWN_QUESTION_MS, () => controller.abort());

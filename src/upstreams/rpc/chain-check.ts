@@ -5,13 +5,13 @@ import { blockNumberOf, callForJson } from "./call-for-json.ts";
 import type { RpcMember } from "./member.ts";
 import type { ReportedHeads } from "./network-heads.ts";
 
-/** A server's report of its chain. `silent`: it did not answer as a node does. */
+/** The chain that a server reports. `silent`: it did not answer as a node does. */
 export type ChainCheck =
 	| { readonly kind: "right" }
 	| { readonly kind: "wrong"; readonly got: string }
 	| { readonly kind: "silent" };
 
-/** Requests a server's chain id and newest block: a server without a block is not in use yet. */
+/** Requests a server's chain id and newest block. A server that has no block is not used yet. */
 export async function checkChain(fetch: Fetch, clock: TimerClock, member: RpcMember, network: RpcNetwork): Promise<ChainCheck> {
 	const prefix = prefixOf(network);
 	const tell = (name: string) => callForJson({ fetch, clock, member, method: `${prefix}_${name}`, params: [], fresh: true });
@@ -29,8 +29,8 @@ export async function checkChain(fetch: Fetch, clock: TimerClock, member: RpcMem
 }
 
 /**
- * Requests a server's heads, and again a previously final block, where one is given for comparison. Never throws;
- * unreported values are null.
+ * Requests a server's heads, and again a block that was final before, if one is passed for comparison. Never throws.
+ * Values that the server does not report are null.
  */
 export async function readHeads(
 	fetch: Fetch,

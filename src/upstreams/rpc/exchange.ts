@@ -16,7 +16,7 @@ import {
 	readResponseMembers,
 } from "./response-members.ts";
 
-/** A single answer up to this size is gathered; a longer one is passed on as it arrives. */
+/** Single answers up to this size are gathered. Longer ones are passed on as they arrive. */
 export const MAX_GATHERED = 256 * 1024;
 /** Maximum number of bytes read of a failed answer. */
 const MAX_FAULT_BODY = 64 * 1024;
@@ -32,7 +32,7 @@ export interface Exchange {
 	readonly member: RpcMember;
 	readonly requestId: string;
 	readonly signal: AbortSignal;
-	/** True: use a new connection, since a reused one may be closed just as it is used. */
+	/** True to use a new connection. A reused one may be closed just as it is used. */
 	readonly fresh: boolean;
 }
 
@@ -51,7 +51,7 @@ export function itemHead(method: string, id: number): string {
 	return `{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(method)},"params":`;
 }
 
-/** The part of an item that goes upstream. */
+/** The part of an item that is sent upstream. */
 export interface SentItem {
 	readonly method: Pick<RpcMethod, "name">;
 	readonly params: Uint8Array;
@@ -68,8 +68,8 @@ function itemBody({ method, params }: SentItem, id: number): Uint8Array {
 }
 
 /**
- * Posts a body; resolves at the headers of the answer, whatever they are.
- * @throws RpcFault where there is none
+ * Posts a body. Resolves at the headers of the answer, whatever they are.
+ * @throws RpcFault if there is no answer
  */
 export async function postBody({ fetch, member, requestId, signal, fresh }: Exchange, body: Uint8Array): Promise<Response> {
 	const { counts } = member.state;
@@ -98,7 +98,7 @@ export async function postBody({ fetch, member, requestId, signal, fresh }: Exch
 
 /**
  * Sends one item to one upstream.
- * @throws RpcFault where there is no valid answer, and its signal's abort reason
+ * @throws RpcFault if there is no valid answer, and the signal's abort reason
  */
 export async function sendItem(exchange: Exchange, item: SentItem): Promise<ItemAnswer | LargeAnswer> {
 	const id = nextIds(1);
@@ -146,7 +146,7 @@ export function joined(pieces: readonly Uint8Array[], length: number): Uint8Arra
 
 /**
  * Reads the answer of a whole body.
- * @throws RpcFault where it is no answer to the request with this id
+ * @throws RpcFault if it is no answer to the request with this id
  */
 export function answerOf(bytes: Uint8Array, id: number, status: number): ItemAnswer {
 	const from = skipWhitespace(bytes, 0);
@@ -184,8 +184,8 @@ export function refusalOf(bytes: Uint8Array, from: number, status: number): RpcF
 }
 
 /**
- * Returns the fault of a status. Some nodes send a JSON-RPC error with a 5xx or 4xx: it is the answer where no other
- * upstream has one, and no fault of the node, which works.
+ * Returns the fault of a status. Some nodes send a JSON-RPC error with a 5xx or 4xx. It becomes the answer if no other
+ * upstream has one. It is no fault of the node, which works.
  */
 export async function faultOfResponse(response: Response, id: number | null): Promise<RpcFault> {
 	const { status } = response;

@@ -46,8 +46,8 @@ export function callError(
 }
 
 /**
- * Returns the error to use as the answer, where every upstream gave one and none a better answer. The first counts: it
- * is from the upstream most likely to have the method.
+ * Returns the error to answer with, if every upstream sent one and none sent a better answer. The first error counts:
+ * it comes from the upstream most likely to have the method.
  */
 export function agreedError({ faults, late, mayBeTaken }: AllAttemptsFailed): RpcOutcome | null {
 	if (late || mayBeTaken) return null;

@@ -3,7 +3,7 @@ import type { TimerClock } from "../../telemetry/timer-clock.ts";
 import type { RpcFault } from "./faults.ts";
 import type { RpcMember } from "./member.ts";
 
-/** Faults of one kind at one upstream are logged once in this time; those between are counted. */
+/** Faults of one kind at one upstream are logged once in this time. The others are only counted. */
 const QUIET_MS = 1_000;
 
 interface Quiet {
@@ -11,7 +11,7 @@ interface Quiet {
 	untold: number;
 }
 
-/** Logs faults, but not each of thousands: synchronous logging slows the server. */
+/** Logs faults, but not every one of thousands, because synchronous logging slows the server. */
 export class FaultLog {
 	readonly #log: Log;
 	readonly #clock: TimerClock;

@@ -4,33 +4,33 @@ import type { RpcOutcome } from "./port.ts";
 type RpcError = Extract<RpcOutcome, { kind: "error" }>;
 
 /**
- * `unreachable`: no connection, nothing was sent. `busy`: it requests a pause, nothing was done. `full`: our own limit
- * of concurrent calls. `unsupported`: it does not have the method. `refused`: it refuses the HTTP request, or takes no
- * such batch. `broken`: its answer is invalid, or ended early. `timeout`: it was silent for too long.
+ * `unreachable`: no connection, nothing was sent. `busy`: the upstream requests a pause, nothing was done. `full`: our
+ * own limit of concurrent calls. `unsupported`: it does not have the method. `refused`: it refuses the HTTP request, or
+ * accepts no such batch. `broken`: its answer is invalid, or ended early. `timeout`: it was silent for too long.
  */
 export type RpcFaultKind = "unreachable" | "busy" | "full" | "unsupported" | "refused" | "broken" | "timeout";
 
 interface FaultDetails {
 	readonly busySeconds?: number;
 	readonly fallback?: RpcError | undefined;
-	/** False for faults that a caller can cause by a request. */
+	/** False for faults that a caller's request can cause. */
 	readonly counts?: boolean;
-	/** True where the connection broke before a byte of the answer: often it was reused and had just been closed. */
+	/** True if the connection broke before a byte of the answer arrived. Often it was reused and had just been closed. */
 	readonly beforeAnswer?: boolean;
 }
 
 /**
- * A call without an answer, so that the next upstream is tried (docs/rpc.md). Its message never has a byte that a
+ * A call without an answer, so that the next upstream is tried (docs/rpc.md). The message never contains a byte that a
  * caller sent.
  */
 export class RpcFault extends Error {
 	override readonly name = "RpcFault";
 	readonly kind: RpcFaultKind;
-	/** The requested pause. */
+	/** The pause that the upstream requests, in seconds. */
 	readonly busySeconds: number | null;
-	/** A JSON-RPC error, which is the answer where no upstream has a better one. */
+	/** A JSON-RPC error. It is the answer if no upstream has a better one. */
 	readonly fallback: RpcError | null;
-	/** True where it counts towards ejecting the upstream. */
+	/** True if the fault counts towards ejecting the upstream. */
 	readonly isFault: boolean;
 	readonly beforeAnswer: boolean;
 
@@ -44,7 +44,7 @@ export class RpcFault extends Error {
 		this.isFault = counts && kind !== "busy" && kind !== "full" && kind !== "unsupported";
 	}
 
-	/** True where the send may have been accepted. */
+	/** True if the send may have been accepted. */
 	get mayBeTaken(): boolean {
 		return this.kind === "timeout" || (this.kind === "broken" && this.fallback === null);
 	}
@@ -59,8 +59,8 @@ const NOT_CONNECTED =
 	/^(?:ConnectionRefused|ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EAI_FAIL|ENETUNREACH|EHOSTUNREACH|EPROTO|ERR_TLS_.*|UNABLE_TO_.*|.*_CERT.*|CERT_.*)$/i;
 
 /**
- * Returns the fault of an error of fetch or of a body: no connection, or a broken one. Only the code is used: a text
- * may quote a header.
+ * Returns the fault of an error of fetch or of a body: no connection, or a broken one. Only the error code is used,
+ * because its text may quote a header.
  */
 export function faultOfConnection(error: unknown): RpcFault {
 	if (error instanceof RpcFault) return error;

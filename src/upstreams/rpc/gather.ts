@@ -4,10 +4,10 @@ import { join } from "node:path";
 import type { Body } from "./body.ts";
 import { brokenAnswer, RpcFault } from "./faults.ts";
 
-/** A body up to this size stays in memory, while all such bodies together are within the limit. */
+/** A body up to this size stays in memory if all such bodies together are within the limit. */
 const MAX_IN_MEMORY = 32 * 1024 * 1024;
 const MAX_ALL_IN_MEMORY = 256 * 1024 * 1024;
-/** Maximum size: no array of a hundred answers is longer. */
+/** Maximum size of a gathered body. No array of a hundred answers is longer. */
 const MAX_GATHERED = 1024 * 1024 * 1024;
 
 /** Shorter bodies are not counted once they are gathered. */
@@ -68,7 +68,9 @@ export async function gather(body: Body): Promise<Uint8Array> {
 	}
 }
 
-/** A file in a folder of its own, both gone as soon as its bytes are mapped. Throws RpcFault where the disk has no room. */
+/**
+ * A file in a folder of its own. Both are removed as soon as the bytes are mapped. Throws RpcFault if the disk is full.
+ */
 class SpillFile {
 	readonly #dir = ours(() => mkdtempSync(join(tmpdir(), "turnpike-answer-")));
 	readonly #path = join(this.#dir, "body");

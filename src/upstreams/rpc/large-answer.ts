@@ -17,7 +17,7 @@ type Answered = Exclude<RpcOutcome, { kind: "missing" }>;
 
 /** Maximum number of bytes after a value: an id, and members that some servers add. */
 export const MAX_TAIL = 64 * 1024;
-/** Maximum size of a value: a larger one would be an endless decompression. */
+/** Maximum size of a value. A larger one would be an endless decompression. */
 const MAX_VALUE = 2 * 1024 ** 3;
 
 /** An answer whose value continues past the gathered bytes. Only the next piece of it is held. */
@@ -32,8 +32,8 @@ export class LargeAnswer {
 	#done = false;
 
 	/**
-	 * Returns an answer that begins with these bytes; null where its value ends in them, so that little can follow.
-	 * @throws RpcFault where they do not begin an answer
+	 * Returns an answer that begins with these bytes. Returns null if its value ends in them, so that little can follow.
+	 * @throws RpcFault if they do not begin an answer
 	 */
 	static from(first: Uint8Array, body: Body, id: number): LargeAnswer | null {
 		const envelope: ResponseMembers = { id: null, result: null, error: null };
@@ -65,7 +65,7 @@ export class LargeAnswer {
 	/**
 	 * Returns the next bytes of the value; null after its last. The last bytes are returned once everything after them is
 	 * valid.
-	 * @throws RpcFault where it is not, and the errors of the connection
+	 * @throws RpcFault if it is not, and the errors of the connection
 	 */
 	async next(): Promise<Uint8Array | null> {
 		if (this.#done) return null;

@@ -1,4 +1,4 @@
-/** Buckets grow by a sixth each: from 0.1 ms to minutes. */
+/** Each bucket is a sixth larger than the one before: from 0.1 ms to minutes. */
 const RATIO = 7 / 6;
 const LEAST_MS = 0.1;
 const BUCKETS = 96;
@@ -26,7 +26,7 @@ export class LatencyQuantile {
 		this.#quantileMs = this.#find();
 	}
 
-	/** The time within which 97 of 100 are done; null: not known yet. */
+	/** Returns the time within which 97 of 100 calls end, in milliseconds; null if it is not known yet. */
 	get quantileMs(): number | null {
 		return this.#quantileMs;
 	}
@@ -50,7 +50,7 @@ export class LatencyQuantile {
 	}
 }
 
-/** The budget of second attempts for slow reads: a percentage, and a few at once. */
+/** The budget of second attempts for slow reads: a percentage of reads, and a small burst. */
 export class HedgeBudget {
 	static readonly #BURST = 10;
 	#share: number;
@@ -68,12 +68,12 @@ export class HedgeBudget {
 		this.#share = percent / 100;
 	}
 
-	/** Called when a read begins. */
+	/** Adds to the budget. Called when a read begins. */
 	earn(): void {
 		this.#left = Math.min(HedgeBudget.#BURST, this.#left + this.#share);
 	}
 
-	/** Returns true where one more may be made. */
+	/** Takes one attempt from the budget. Returns false if none is left. */
 	spend(): boolean {
 		if (this.#share === 0 || this.#left < 1) return false;
 		this.#left--;

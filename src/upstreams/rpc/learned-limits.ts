@@ -8,8 +8,8 @@ interface Lesson {
 }
 
 /**
- * Learned limits of a server: methods that it does not have, batches that are too long for it. Each expires, later when
- * it is learned again; a success removes it at once.
+ * Learned limits of a server: methods that it lacks, and the longest batch that it accepts. Each limit expires, later
+ * each time it is learned again. A success removes it at once.
  */
 export class LearnedLimits {
 	readonly #methods = new Map<string, Lesson>();
@@ -21,7 +21,7 @@ export class LearnedLimits {
 		const forMs = before === undefined ? FIRST_MS : Math.min(before.forMs * 2, LONGEST_MS);
 		this.#methods.delete(method);
 		this.#methods.set(method, { untilMs: nowMs + forMs, forMs });
-		// Callers choose names under a known prefix, so the number stored is limited; the oldest goes.
+		// Callers choose names under a known prefix, so the number of stored names is limited. The oldest is removed.
 		const oldest = this.#methods.size > MAX_METHODS ? this.#methods.keys().next().value : undefined;
 		if (oldest !== undefined) this.#methods.delete(oldest);
 	}
@@ -37,7 +37,7 @@ export class LearnedLimits {
 		return lesson !== undefined && nowMs < lesson.untilMs;
 	}
 
-	/** Records that the server takes no array of more than `max` items; 1: none at all. */
+	/** Records that the server accepts no array of more than `max` items. At 1 it accepts none at all. */
 	takesAtMost(max: number, nowMs: number): void {
 		this.#batch = { max, untilMs: nowMs + LONGEST_MS / 6 };
 	}

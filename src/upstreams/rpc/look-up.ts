@@ -8,10 +8,10 @@ import type { RpcLookUp } from "./port.ts";
 import type { RpcAttempt } from "./race.ts";
 
 const NULL = 0x6e;
-/** Time limit of one upstream to report whether it knows a transaction. */
+/** Time limit for one upstream to report whether it knows a transaction, in milliseconds. */
 const LOOK_UP_MS = 5_000;
 
-/** Returns whether this upstream has the transaction, in a block or pending; null: unknown. */
+/** Returns whether this upstream has the transaction, in a block or pending; null if unknown. */
 export async function knowsTransaction(
 	fetch: Fetch,
 	network: RpcNetwork,
@@ -39,7 +39,7 @@ export interface TransactionLookUp {
 	readonly signal: AbortSignal;
 }
 
-/** Asks all upstreams of a network at once: a transaction may be pending at only one of them. */
+/** Asks all upstreams of a network at once, because a transaction may be pending at only one of them. */
 export async function lookUpTransaction(
 	pool: NetworkPool | undefined,
 	deps: CallDeps,

@@ -1,14 +1,14 @@
-/** Nodes quote the address that they were asked at in their errors, and keys of node providers stand in it. */
+/** Nodes quote the address of a request in their errors, and addresses of node providers contain keys. */
 import type { RpcConfig } from "../../config/schema.ts";
 import type { PieceSecrets } from "../piece-secrets.ts";
 import { SecretMask } from "../secret-mask.ts";
 import { credentialsIn, headerSecrets, hostsOf, querySecrets } from "../secrets-in.ts";
 import type { RpcAnswer, RpcOutcome, RpcStream } from "./port.ts";
 
-/** Shorter parts of a path are names of versions and networks. */
+/** Shorter parts of a path are names of versions and networks, and are not masked. */
 const LEAST_PATH_KEY = 16;
 
-/** The secrets of all chain upstreams: keys in addresses, and values of headers. */
+/** Returns a mask of the secrets of all chain upstreams: keys in addresses, and values of headers. */
 export function rpcMask({ networks }: RpcConfig): SecretMask {
 	const upstreams = Object.values(networks).flatMap((network) => network.upstreams);
 	const secrets = upstreams.flatMap(({ url, headers }) => [
@@ -25,7 +25,10 @@ function pathKeys(address: string): string[] {
 	return new URL(address).pathname.split("/").filter(({ length }) => length >= LEAST_PATH_KEY);
 }
 
-/** The answer without our secrets; of what else errors must not tell, results are the chain's own. */
+/**
+ * Returns the answer without our secrets. Other private facts are masked in errors only, since results belong to the
+ * chain.
+ */
 export async function maskAnswer(
 	answer: RpcAnswer<RpcOutcome | RpcStream>,
 	mask: SecretMask,
@@ -59,7 +62,7 @@ async function maskedOutcome(outcome: RpcOutcome, mask: SecretMask): Promise<Rpc
 	return value === outcome.value ? outcome : { ...outcome, value };
 }
 
-/** Reads no further than its reader, as the stream does. */
+/** Masks a stream. Reads no further than its reader, as the stream itself does. */
 function withoutSecrets(value: ReadableStream<Uint8Array>, secrets: PieceSecrets): ReadableStream<Uint8Array> {
 	const reader = value.getReader();
 	return new ReadableStream<Uint8Array>(

@@ -9,21 +9,21 @@ import { initFor, lowerCasedNames } from "../node.ts";
 import { ACCEPTED_ENCODINGS } from "./body.ts";
 import { LearnedLimits } from "./learned-limits.ts";
 
-/** Whether the chain behind an address is the one of the table. `unknown`: it did not answer yet. */
+/** Whether the chain at an address is the configured one. `unknown`: the server has not answered yet. */
 export type ChainState = "unknown" | "right" | "wrong";
 
-/** What is known of one server, whatever settings it stands under. */
+/** The state of one server, which outlives changes of its settings. */
 export interface ServerState {
 	readonly health: Health;
 	readonly load: FairQueue;
 	readonly learned: LearnedLimits;
 	readonly counts: CallCounts;
 	chain: ChainState;
-	/** Its last fault was that it did not answer at all. */
+	/** True if the last fault was a missing answer. */
 	silent: boolean;
-	/** When it last answered as it should, by the clock. */
+	/** When the server last answered correctly, on the monotonic clock. */
 	lastGoodMs: number;
-	/** The newest block that it has told to have; null: not known. */
+	/** The newest block that the server has reported; null if unknown. */
 	reached: number | null;
 }
 
@@ -31,18 +31,18 @@ export interface ServerState {
 export interface RpcMember extends Member {
 	readonly network: string;
 	readonly url: string;
-	/** What may be shown of its address: a path may hold a key. */
+	/** The part of the address that may be shown. A path may contain a key. */
 	readonly origin: string;
 	readonly init: FetchInit;
 	readonly headers: Readonly<Record<string, string>>;
 	readonly order: number;
 	readonly weight: number;
-	/** What the operator says that it can; null: not said. */
+	/** The capabilities that the operator configured; null if none are configured. */
 	readonly capabilities: ReadonlySet<string> | null;
-	/** One of a chain definition's public endpoints. */
+	/** True for a public endpoint of a chain definition. */
 	readonly isPublic: boolean;
 	readonly state: ServerState;
-	/** What makes it the same server, and the same under the same settings. */
+	/** Two strings that identify the same server, and the same server with the same settings. */
 	readonly server: string;
 	readonly settings: string;
 }
@@ -53,11 +53,14 @@ export interface MemberSettings {
 	readonly config: RpcUpstreamConfig;
 	readonly isPublic: boolean;
 	readonly server: string;
-	/** The same server under the settings of before: what is known of it stays. */
+	/** The same server under the previous settings. Its state is kept. */
 	readonly before?: RpcMember | undefined;
 }
 
-/** The address with its headers: with another key it is another account, with limits of its own. */
+/**
+ * Returns the identity of a server: its address with its headers. Another key is another account, with limits of its
+ * own.
+ */
 export function serverOf({ url, headers }: RpcUpstreamConfig): string {
 	return JSON.stringify([url, headers ?? {}]);
 }
@@ -75,7 +78,7 @@ export function memberOf({ network, name, config, isPublic, server, before }: Me
 		headers: {
 			"content-type": "application/json",
 			accept: "application/json",
-			// On one machine packing costs more than it saves.
+			// On the same machine compression costs more than it saves.
 			"accept-encoding": init.proxy === false ? "identity" : ACCEPTED_ENCODINGS,
 			"user-agent": "turnpike",
 			...lowerCasedNames(config.headers ?? {}),

@@ -2,15 +2,15 @@ import type { TimerClock } from "../../telemetry/timer-clock.ts";
 import type { RpcFinality } from "./head-port.ts";
 import type { RpcMember } from "./member.ts";
 
-/** A network that nobody has called for so long is looked at no more. */
+/** A network that nobody has called for this long is not polled any more. */
 const UNUSED_MS = 300_000;
-/** What a member told counts for so long. */
+/** How long a member's report is valid. */
 const MAX_AGE_MS = 120_000;
-/** How often members are asked: about once a block, within these bounds. */
+/** Bounds of the polling period, which is about one block. */
 const LEAST_PERIOD_MS = 1_000;
 const MOST_PERIOD_MS = 12_000;
 const FIRST_PERIOD_MS = 2_000;
-/** Final blocks that are remembered: a member behind a balancer goes back to one of them, not below all. */
+/** Number of final blocks that are remembered. A member behind a balancer goes back to one of them, not below all. */
 const MOST_FINALS = 64;
 
 /** A block that was final, by its number and its hash. */
@@ -19,24 +19,24 @@ export interface FinalBlock {
 	readonly hash: string;
 }
 
-/** What a member told of its blocks, by number; null: it does not say. */
+/** The block numbers that a member reports; null for those that it does not report. */
 export interface ReportedHeads {
 	readonly latest: number | null;
 	readonly finalized: number | null;
-	/** Of its final block. */
+	/** The hash of the final block. */
 	readonly hash: string | null;
-	/** The block that it was asked for once more, as it is now; null where it was asked for none, or does not have it. */
+	/** The block that was requested once more, as it is now. null if none was requested, or the member lacks it. */
 	readonly again: FinalBlock | null;
 }
 
 export interface NetworkHeadsOptions {
 	readonly clock: TimerClock;
-	/** The members to ask: those that serve this chain and are not out. */
+	/** The members to poll: those that serve this chain and are not ejected. */
 	readonly members: () => readonly RpcMember[];
-	/** Never throws. `toAskAgain`: which block to ask for once more, by the final one that the member tells. */
+	/** Never throws. `toAskAgain` returns the block to request once more, chosen by the member's final block. */
 	readonly ask: (member: RpcMember, toAskAgain: (finalized: number) => number | null) => Promise<ReportedHeads>;
 	readonly onFinality: (finality: RpcFinality | null) => void;
-	/** True where somebody wants to know: a cache, or a pool with a choice. */
+	/** Returns true if a cache, or a pool with a choice of members, needs the heads. */
 	readonly isWanted: () => boolean;
 }
 
@@ -46,19 +46,22 @@ interface Told {
 	readonly atMs: number;
 }
 
-/** Nothing is final, the first block neither: the chain is not the one that it was. */
+/** No block is final, not even the first, because the chain is not the one that it was. */
 const NOTHING: RpcFinality = { block: -1, upstreams: new Set() };
 
 /**
- * How far the members of one network are, asked as long as the network is in use. Final is what the most careful of them
- * says: the lowest number among those that are healthy and tell one. It goes back when one of them goes back, and nothing
- * is final for a moment when one that was has another hash, or is gone: a developer's node was started anew, or set back.
+ * Tracks how far the members of one network are. They are polled as long as the network is in use.
+ * The final block is the lowest one that healthy members report. It goes back if one of them goes back.
+ * If a final block is gone or has another hash, nothing is final until the next poll: a developer's node was restarted
+ * or set back.
  */
 export class NetworkHeads {
 	readonly #options: NetworkHeadsOptions;
 	readonly #reported = new Map<RpcMember["state"], Told>();
 	#finality: RpcFinality | null = null;
-	/** The last ones that were final, by number. They stay while the network is not in use, as what was proven by them. */
+	/**
+	 * The last final blocks, by number. They stay while the network is not in use, because cached answers depend on them.
+	 */
 	#finals: readonly FinalBlock[] = [];
 	#usedMs = Number.NEGATIVE_INFINITY;
 	#cancelTimer: (() => void) | null = null;
@@ -75,7 +78,7 @@ export class NetworkHeads {
 		return this.#finality;
 	}
 
-	/** The network is called now. */
+	/** Records a call of the network, which starts the polling. */
 	touch(): void {
 		this.#usedMs = this.#options.clock.monotonicMs();
 		if (this.#cancelTimer === null && !this.#isAsking && !this.#closed) void this.#round();
@@ -85,7 +88,7 @@ export class NetworkHeads {
 		this.#closed = true;
 		this.#cancelTimer?.();
 		this.#cancelTimer = null;
-		// Whoever has these blocks next need not have this chain.
+		// The next user of these blocks may be on another chain.
 		this.#set(NOTHING);
 		this.#forget();
 	}
@@ -120,11 +123,11 @@ export class NetworkHeads {
 			this.#reported.clear();
 			this.#set(NOTHING);
 		}
-		// One that went back to before what it told has another chain of blocks now, or is behind a balancer.
+		// A member that went back has other blocks now, or is behind a balancer.
 		if (latest !== null) state.reached = latest;
 		if (finalized !== null) {
 			this.#reported.set(state, { finalized, hash, atMs: this.#options.clock.monotonicMs() });
-			// Forward it goes when all have been asked, back at once.
+			// The final block goes forward when all members have answered, and back at once.
 			if (this.#finality !== null && finalized < this.#finality.block) this.#decide();
 		}
 	}
@@ -186,7 +189,7 @@ export class NetworkHeads {
 		if (this.#best === null || block !== this.#best.block) this.#best = { block, atMs: nowMs };
 	}
 
-	/** What was told may be wrong when the network is called again. */
+	/** Forgets all reports, which may be wrong when the network is called again. */
 	#forget(): void {
 		this.#reported.clear();
 		this.#best = null;
@@ -195,8 +198,8 @@ export class NetworkHeads {
 }
 
 /**
- * True where a block that was final is another one now. A member that tells a final block below all that are remembered
- * proves nothing of them: what lies below may be another chain as well.
+ * Returns true if a block that was final is another one now. A final block below all that are remembered proves
+ * nothing: the chain below it may be another one too.
  */
 function isAnotherChain({ finalized, again }: ReportedHeads, finals: readonly FinalBlock[]): boolean {
 	if (finalized === null || finals.length === 0) return false;

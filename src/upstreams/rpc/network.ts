@@ -11,14 +11,14 @@ import type { RpcMember } from "./member.ts";
 import { NetworkHeads, type ReportedHeads } from "./network-heads.ts";
 import type { RpcItem } from "./port.ts";
 
-/** A member that is this many blocks behind the best goes last. */
+/** A member that is this many blocks behind the best one is tried last. */
 const LAGGING_BLOCKS = 5;
-/** Number of blocks whose state a node has that is no archive. */
+/** Number of blocks whose state a node without an archive has. */
 const KEPT_STATES = 128;
-/** A member with another chain is checked again after this many of its probe periods, since an operator may fix it. */
+/** A member on another chain is checked again after this many of its probe periods, because an operator may fix it. */
 const WRONG_CHAIN_PERIODS = 12;
 
-/** Kinds of calls with separate latencies: what is slow for one is not for another. */
+/** Kinds of calls with separate latencies. A time that is slow for one kind is normal for another. */
 export type CallKind = "read" | "logs" | "slow" | "batch";
 
 export interface NetworkDeps {
@@ -38,14 +38,14 @@ export interface NetworkDeps {
 
 export type FinalityListener = (network: string, finality: RpcFinality | null) => void;
 
-/** A call that waits for a member's answer: it is notified when the member is ejected, so that it can stop waiting. */
+/** A call that waits for a member's answer. It is notified when the member is ejected, so that it can stop waiting. */
 export interface WaitingCall {
 	memberIsOut(member: RpcMember): void;
 }
 
 /**
- * The upstreams of one chain and their health: which is tried first, which is left out. One of another chain is never
- * used; an ejected one is left out only while another is not: never all at once.
+ * The upstreams of one chain and their health. Decides which is tried first, and which is left out. A member of another
+ * chain is never used. Ejected members are left out only while another member is healthy.
  */
 export class NetworkPool {
 	readonly network: RpcNetwork;
@@ -117,7 +117,7 @@ export class NetworkPool {
 		this.#firstChecks = Promise.all([this.#firstChecks, ...fresh]);
 	}
 
-	/** True where a member serves this chain and is not ejected. */
+	/** Returns true if a member serves this chain and is not ejected. */
 	get isOnline(): boolean {
 		return this.#members.some(({ state, health }) => state.chain === "right" && health.state !== "out");
 	}
@@ -143,7 +143,7 @@ export class NetworkPool {
 			}));
 		const inUse = places.filter(({ out }) => out === 0);
 		if (inUse.length === 0) {
-			// All are tried then; members that would keep a call waiting go last.
+			// All members are ejected, so all are tried. Those that would keep a call waiting go last.
 			places.sort((a, b) => Number(a.member.state.silent) - Number(b.member.state.silent) || a.place - b.place);
 			return places.map(({ member }) => member);
 		}
@@ -152,8 +152,8 @@ export class NetworkPool {
 	}
 
 	/**
-	 * Returns the members that can run the item, in their order: the operator's settings count first, then what was
-	 * learned. Those that seem to lack the method go last, since that may be outdated. Never empty where `members` is
+	 * Returns the members that can run the item, in their order. The operator's settings count first, then the learned
+	 * limits. Members that seem to lack the method go last, because that may be outdated. Never empty if `members` is
 	 * not.
 	 */
 	able(members: readonly RpcMember[], item: RpcItem): readonly RpcMember[] {
@@ -167,7 +167,7 @@ export class NetworkPool {
 		return known.toSorted((a, b) => lacks(a) - lacks(b));
 	}
 
-	/** Returns true where only some members have the state of the block that the item reads. */
+	/** Returns true if only some members have the state of the block that the item reads. */
 	#isOld(members: readonly RpcMember[], { method, params }: RpcItem): boolean {
 		if (!members.some(({ capabilities }) => capabilities !== null && !capabilities.has("archive"))) return false;
 		const best = this.#bestHead();
@@ -201,7 +201,7 @@ export class NetworkPool {
 		return best;
 	}
 
-	/** Checks a member at the start: one that does not answer is not used before a good probe. */
+	/** Checks a member at the start. A member that does not answer is not used before a good probe. */
 	async #firstCheck(member: RpcMember): Promise<void> {
 		if (await this.#probe(member)) this.#changed(member);
 		else if (member.state.chain === "unknown") {
@@ -211,7 +211,7 @@ export class NetworkPool {
 		}
 	}
 
-	/** Probes a member; returns true where it answers and serves this chain. */
+	/** Probes a member. Returns true if it answers and serves this chain. */
 	async #probe(member: RpcMember): Promise<boolean> {
 		const check = await this.#deps.probe(member, this.network);
 		if (this.#closed || check.kind === "silent") return false;
@@ -253,7 +253,7 @@ export class NetworkPool {
 	}
 }
 
-/** Returns the members whose settings have the capability, or have no list; all where there is none. */
+/** Returns the members whose settings have the capability or no list; all members if there is no such member. */
 function having(members: readonly RpcMember[], capability: string): readonly RpcMember[] {
 	const told = members.filter(({ capabilities }) => capabilities?.has(capability) ?? true);
 	return told.length > 0 ? told : members;

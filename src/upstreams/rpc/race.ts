@@ -4,32 +4,32 @@ import { RpcFault } from "./faults.ts";
 import type { RpcMember } from "./member.ts";
 import type { CallKind, NetworkPool, WaitingCall } from "./network.ts";
 
-/** Bounds of the time after which a second upstream is tried, and the default where no latency is known. */
+/** Bounds of the delay before a second upstream is tried, and the default if no latency is known, in milliseconds. */
 const LEAST_HEDGE_MS = 25;
 const MOST_HEDGE_MS = 2_000;
 const UNKNOWN_HEDGE_MS = 400;
-/** A read waits for one upstream no longer than this share of its whole time, budget or not. */
+/** A read waits for one upstream no longer than this share of its whole time, whatever the hedge budget is. */
 const PATIENCE = 1 / 3;
 
 export interface RaceCall {
 	readonly pool: NetworkPool;
 	readonly clock: TimerClock;
-	/** Whose share of an upstream's places it counts in. */
+	/** The tenant whose share of an upstream's places the call counts in. */
 	readonly tenant: string;
 	/** The members in the order in which they are tried. */
 	readonly members: readonly RpcMember[];
 	readonly kind: CallKind;
 	/**
-	 * `read`: may be retried, and sent to a second member. `raw-send`: the same bytes may go to the next one after a
-	 * fault, but not after a silence. `send`: the next one is tried only where the previous one certainly did not accept
+	 * `read`: may be retried, and sent to a second member. `raw-send`: the same bytes may go to the next member after a
+	 * fault, but not after a silence. `send`: the next member is tried only if the previous one certainly did not accept
 	 * it.
 	 */
 	readonly safety: "read" | "raw-send" | "send";
-	/** The instant at which the race ends. */
+	/** The instant at which the race ends, on the monotonic clock. */
 	readonly deadlineMs: number;
 	/** Aborts when the caller leaves. */
 	readonly signal: AbortSignal;
-	/** Returns true for members known to lack the method: they are not tried to confirm another's refusal. */
+	/** Returns true for members known to lack the method. They are not tried to confirm another member's refusal. */
 	readonly lacking?: (member: RpcMember) => boolean;
 }
 
@@ -37,9 +37,9 @@ export interface RaceCall {
 export interface RpcAttempt {
 	readonly member: RpcMember;
 	readonly signal: AbortSignal;
-	/** True where an earlier attempt of this call may have been accepted. */
+	/** True if an earlier attempt of this call may have been accepted. */
 	readonly afterTaken: boolean;
-	/** True: use a new connection. */
+	/** True to use a new connection. */
 	readonly fresh: boolean;
 }
 
@@ -48,8 +48,8 @@ export interface RaceResult<T> {
 	readonly member: RpcMember;
 	readonly retries: number;
 	/**
-	 * Releases what the attempt holds; called once. Until then its signal follows the caller's.
-	 * @param fault set where the attempt failed after all
+	 * Releases the place of the attempt. Called once. Until then the attempt's signal follows the caller's.
+	 * @param fault set if the attempt failed after all
 	 */
 	readonly end: (fault?: RpcFault) => void;
 }
@@ -62,8 +62,9 @@ interface Running {
 }
 
 /**
- * Tries one upstream after another, and a second one beside the first where a read takes longer than nearly all do. The
- * first answer wins, the others are aborted. One that was overtaken and has answered nothing since counts as failed.
+ * Tries one upstream after another, and a second one beside the first if a read takes longer than nearly all do. The
+ * first answer wins, and the others are aborted. An overtaken attempt whose member has answered nothing since counts as
+ * failed.
  */
 export class Race<T> implements WaitingCall {
 	readonly #call: RaceCall;
@@ -111,7 +112,7 @@ export class Race<T> implements WaitingCall {
 		return this.#result.promise;
 	}
 
-	/** A read stops waiting for an ejected member. */
+	/** Stops waiting for an ejected member, if the call is a read. */
 	memberIsOut(member: RpcMember): void {
 		if (this.#call.safety !== "read" || this.#over) return;
 		let waits = false;
@@ -119,7 +120,7 @@ export class Race<T> implements WaitingCall {
 		if (waits && this.#running.size === 1) this.#startNext();
 	}
 
-	/** Starts an attempt at the next member that has a place; returns false where there is none. */
+	/** Starts an attempt at the next member that has a free place. Returns false if there is none. */
 	#startNext(): boolean {
 		const { members, pool, tenant, lacking } = this.#call;
 		const again = this.#again;
@@ -137,13 +138,13 @@ export class Race<T> implements WaitingCall {
 			this.#faults.push(new RpcFault("full", "runs as many calls as it may"));
 		}
 		if (this.#running.size > 0) return false;
-		// It waits once: the members tried so far, and the time, continue to count.
+		// The race waits once. The members tried so far, and the time, continue to count.
 		if (full === null || this.#hasWaited) this.#fail(false);
 		else void this.#startInTurn(full);
 		return false;
 	}
 
-	/** Waits for a place at the first member, where every member is full. */
+	/** Waits for a free place at the first member, if every member is full. */
 	async #startInTurn(member: RpcMember): Promise<void> {
 		this.#hasWaited = true;
 		const { pool, tenant } = this.#call;
@@ -187,8 +188,8 @@ export class Race<T> implements WaitingCall {
 	}
 
 	/**
-	 * Ends an overtaken attempt, which had enough time. A member that answers others meanwhile is only slow with this
-	 * call.
+	 * Ends an overtaken attempt. It had enough time. A member that answers other calls meanwhile is only slow with this
+	 * one.
 	 */
 	#overtake({ leg, controller, giveBack, startedMs }: Running, winner: Running): void {
 		const { pool, kind } = this.#call;
@@ -216,14 +217,14 @@ export class Race<T> implements WaitingCall {
 		running.giveBack();
 		running.controller.abort(error);
 		if (!(error instanceof RpcFault)) {
-			// An error that is no fault is our own bug: another attempt must not hide it.
+			// An error that is no fault is a bug of ours, and another attempt must not hide it.
 			this.#finish(() => this.#result.reject(error));
 			return;
 		}
 		const { pool, safety } = this.#call;
 		const { member } = running.leg;
 		if (error.beforeAnswer && !running.leg.fresh) {
-			// A reused connection may just have been closed, which shows nothing about the server.
+			// A reused connection may just have been closed, which says nothing about the server.
 			this.#again = member;
 			this.#startNext();
 			return;
@@ -235,7 +236,7 @@ export class Race<T> implements WaitingCall {
 		else if (this.#running.size === 0) this.#startNext();
 	}
 
-	/** Reports a member that was silent to all for long, even if the caller left before our limit. */
+	/** Reports a member that was silent to all calls for long, even if the caller left before our time limit. */
 	#left(): void {
 		const { reason } = this.#call.signal;
 		if (this.#winner !== null) {
@@ -252,7 +253,7 @@ export class Race<T> implements WaitingCall {
 		this.#finish(() => this.#result.reject(reason));
 	}
 
-	/** Sets one timer for the first of these: the second attempt, the end of patience, the end. */
+	/** Sets one timer for the earliest of these: the second attempt, the end of patience, the end of the race. */
 	#schedule(): void {
 		const { clock, deadlineMs } = this.#call;
 		const dueMs = Math.min(this.#hedgeAtMs, this.#giveUpAtMs, deadlineMs);

@@ -17,37 +17,38 @@ const COLON = 0x3a;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
-/** A response has three or four members, and no server adds so many. */
+/** Maximum number of members. A response has three or four, and no server adds this many. */
 const MAX_MEMBERS = 1_000;
 
-/** The members that count. */
+/** The members that we read. */
 const MEMBERS = ["result", "id", "error"] as const;
 type Member = (typeof MEMBERS)[number];
 
-/** Errors whose id a server may not know: it could not read the request. */
+/** Errors whose id a server may not know, because it could not read the request. */
 const UNREAD_CODES: ReadonlySet<number> = new Set([-32700, -32600, -32602]);
 
-/** The members of a JSON-RPC response, as far as its bytes are here. */
+/** The members of a JSON-RPC response that have arrived so far. */
 export interface ResponseMembers {
-	/** JSON text of the id; null where there is none. */
+	/** JSON text of the id; null if there is none. */
 	id: string | null;
 	result: ByteRange | null;
 	error: ByteRange | null;
 }
 
-/** The bytes end inside of this member's value; `end` has been fed all of them. */
+/** A member whose value continues past the bytes. `end` has read all of them. */
 export interface OpenMember {
 	readonly member: "result" | "error";
 	readonly valueStart: number;
 	readonly end: JsonValueEnd;
 }
 
-/** How far an object was read: to the index after it, or to a value that goes on; null where the bytes end elsewhere. */
+/** How far an object was read: to the index after it, or to a value that continues. null if the bytes end elsewhere. */
 export type ResponseEnd = { readonly at: number } | { readonly open: OpenMember } | null;
 
 /**
- * Reads the members of a response object into `envelope`. `from` is its brace or, where `inside`, the index after a
- * value. Throws RpcFault for what is no JSON, and for a `result` or an `error` that stands there twice.
+ * Reads the members of a response object into `envelope`. `from` is the index of its brace or, if `inside`, the index
+ * after a value.
+ * @throws RpcFault for invalid JSON, and for a repeated `result` or `error`
  */
 export function readResponseMembers(bytes: Uint8Array, from: number, envelope: ResponseMembers, inside = false): ResponseEnd {
 	try {
@@ -103,12 +104,12 @@ function take(envelope: ResponseMembers, key: Member | null, bytes: Uint8Array, 
 	}
 }
 
-/** True where the id is that of the request: the number that we sent, or its digits as text. */
+/** Returns true if the id is that of the request: the number that we sent, or its digits as text. */
 export function isOurId(id: string | null, ours: number): boolean {
 	return id !== null && numberOfId(id) === ours;
 }
 
-/** The number of an id; NaN for what is none of ours. */
+/** Returns the number of an id; NaN if it is not one of ours. */
 export function numberOfId(id: string): number {
 	const text = id.charCodeAt(0) === QUOTE ? id.slice(1, -1) : id;
 	return /^\d/.test(text) ? Number(text) : Number.NaN;
@@ -130,27 +131,27 @@ export function outcomeOf(bytes: Uint8Array, envelope: ResponseMembers): Exclude
 	return { kind: "error", value: checked(bytes, error), code: errorOf(bytes, error).code };
 }
 
-/** Of longer values only the end was looked for, as of those that pass in pieces. */
+/** Longer values are only read to their end, as streamed values are. */
 const MAX_CHECKED = 256 * 1024;
 
 /**
- * The bytes of a value that is JSON inside of its brackets and quotes as well: in an answer to a batch, or under a key,
- * one that is not would spoil more than itself. What is not UTF-8 passes: readers replace it, and some nodes quote bytes
- * of contracts.
+ * Returns the bytes of a value whose content is valid JSON too. In an answer to a batch, or under a cache key, an
+ * invalid value would spoil more than itself. Bytes that are not UTF-8 pass: readers replace them, and some nodes quote
+ * bytes of contracts.
  */
 function checked(bytes: Uint8Array, { start, end }: ByteRange): Uint8Array {
 	if (end - start <= MAX_CHECKED) {
 		try {
 			JSON.parse(latin1Text(bytes, start, end));
 		} catch (error) {
-			// Deep nesting may be too much for the parser's stack; brackets were counted before.
+			// Deep nesting may exceed the parser's stack. Brackets were counted before.
 			if (error instanceof SyntaxError) throw brokenAnswer("an answer that is no JSON");
 		}
 	}
 	return bytes.subarray(start, end);
 }
 
-/** True for an error under the id null that says that the request could not be read. */
+/** Returns true for an error with the id null which says that the request could not be read. */
 export function isUnreadRequest(envelope: ResponseMembers, outcome: RpcOutcome): boolean {
 	const noId = envelope.id === null || envelope.id === "null";
 	return noId && outcome.kind === "error" && outcome.code !== null && UNREAD_CODES.has(outcome.code);
@@ -160,10 +161,10 @@ export function isNull(bytes: Uint8Array, { start, end }: ByteRange): boolean {
 	return end - start === 4 && bytes[start] === 0x6e;
 }
 
-/** Longer errors are read no further for their code: no server says it so late. */
+/** Longer errors are not searched for their code. No server writes it so late. */
 const MAX_ERROR_TEXT = 64 * 1024;
 
-/** Code and message of an error object, as far as they are there. Never throws. */
+/** Returns the code and the message of an error object, if it has them. Never throws. */
 export function errorOf(bytes: Uint8Array, range: ByteRange): { readonly code: number | null; readonly message: string } {
 	try {
 		if (range.end - range.start > MAX_ERROR_TEXT) return { code: null, message: "" };
@@ -174,7 +175,7 @@ export function errorOf(bytes: Uint8Array, range: ByteRange): { readonly code: n
 	}
 }
 
-/** Throws where anything but white space stands from `at` on. */
+/** Returns the fault of bytes other than white space after `at`; null if there are none. */
 export function nothingAfter(bytes: Uint8Array, at: number): RpcFault | null {
 	return skipWhitespace(bytes, at) < bytes.length ? brokenAnswer("bytes after an answer") : null;
 }

@@ -2,10 +2,10 @@ import { utf8Text } from "../../wire/index.ts";
 import type { RpcItem, RpcOutcome } from "./port.ts";
 import type { RaceCall } from "./race.ts";
 
-/** Matches messages of nodes that have this very transaction, in a mempool or in a block. */
+/** Matches messages of nodes that already have this transaction, in a mempool or in a block. */
 const ALREADY_KNOWN =
 	/already[ _]?known|already[ _]exists|known transaction|already (?:been )?imported|already in (?:the )?(?:mem|tx|transaction )?pool|already_exists/i;
-/** Matches messages about a transaction that is in a block already, or about another one with the same nonce. */
+/** Matches messages about a transaction that is already in a block, or about another one with the same nonce. */
 const NONCE_USED = /nonce[ _]?too[ _]?low|nonce (?:is )?(?:already )?used|old nonce|invalid nonce/i;
 
 const TX_HASH = /^0x[0-9a-f]{64}$/i;
@@ -28,8 +28,8 @@ export function safetyOfAll(items: readonly RpcItem[]): RaceCall["safety"] {
 }
 
 /**
- * Returns what an error means for a send that an upstream may have accepted before: it is known, may be known, or
- * something else.
+ * Returns the meaning of an error for a send that an upstream may have accepted before: the transaction is known, may
+ * be known, or the error means something else.
  */
 export function meaningAfterAccepted(error: RpcOutcome): "known" | "perhaps" | "else" {
 	if (error.kind !== "error") return "else";
@@ -38,7 +38,7 @@ export function meaningAfterAccepted(error: RpcOutcome): "known" | "perhaps" | "
 	return NONCE_USED.test(text) ? "perhaps" : "else";
 }
 
-/** Returns the result of an accepted send: its hash; null where that is unknown. */
+/** Returns the result of an accepted send, which is its hash; null if the hash is unknown. */
 export function hashAsResult({ txHash }: RpcItem): RpcOutcome | null {
 	if (txHash === undefined || txHash === null || !TX_HASH.test(txHash)) return null;
 	return { kind: "result", value: new TextEncoder().encode(JSON.stringify(txHash)) };

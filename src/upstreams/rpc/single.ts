@@ -18,8 +18,8 @@ export function callKind({ method }: RpcItem): CallKind {
 }
 
 /**
- * Sends one item to the upstreams of its network (docs/rpc.md). Throws RpcCallError, or the reason of the call's
- * signal.
+ * Sends one item to the upstreams of its network (docs/rpc.md).
+ * @throws RpcCallError, or the reason of the call's signal
  */
 export async function single(
 	call: RpcCall,
@@ -64,7 +64,7 @@ export async function single(
 	}
 }
 
-/** Returns the usable members; a gateway that has just started waits for their first check. */
+/** Returns the usable members. A gateway that has just started waits for their first check. */
 export async function membersFor(call: RpcCall, pool: NetworkPool | undefined, { clock, rpcMs }: CallDeps) {
 	pool?.heads.touch();
 	const members = pool?.order() ?? [];
@@ -99,7 +99,7 @@ async function attempt(call: RpcCall, item: RpcItem, leg: RpcAttempt, deps: Call
 	}
 }
 
-/** Settles a send that an earlier upstream may have accepted: an error that it is known already means success. */
+/** Settles a send that an earlier upstream may have accepted. An error that says "already known" then means success. */
 export async function settleSend(
 	answer: ItemAnswer | LargeAnswer,
 	{ requestId, network }: RpcCall,

@@ -30,11 +30,11 @@ export interface RpcUpstreamsOptions {
 	readonly fetch?: Fetch;
 	readonly clock?: TimerClock;
 	readonly random?: () => number;
-	/** URLs of public endpoints of a chain, for tests; default: those of its public definition. */
+	/** Returns URLs of public endpoints of a chain, for tests. Default: those of viem's definition. */
 	readonly publicEndpoints?: (network: RpcNetwork) => Promise<readonly string[]>;
 }
 
-/** The state of a chain's upstream on a status page, without its path and headers: they may hold a key. */
+/** The state of a chain's upstream on a status page. Path and headers are left out, since they may contain a key. */
 export interface RpcMemberStatus {
 	readonly name: string;
 	readonly origin: string;
@@ -62,8 +62,8 @@ export interface RunningRpcUpstreams extends RpcUpstreams {
 	/** The final blocks of networks in use. */
 	readonly heads: RpcHeads;
 	/**
-	 * Replaces upstreams and time limits; calls under way finish with the old ones. Throws a SettingError, and then
-	 * changes nothing.
+	 * Replaces upstreams and time limits. Calls in progress finish with the old ones.
+	 * @throws SettingError, and then changes nothing
 	 */
 	reload(config: RpcConfig, timeouts: RpcTimeouts): void;
 	/** Resolves when the chain of every upstream was checked once. */
@@ -72,11 +72,11 @@ export interface RunningRpcUpstreams extends RpcUpstreams {
 	snapshot(): RpcNetworkStatus[];
 	/** Returns the enabled network with this slug. */
 	network(slug: string): RpcNetwork | undefined;
-	/** Stops probes. Calls under way continue. */
+	/** Stops probes. Calls in progress continue. */
 	close(): void;
 }
 
-/** Chain forwarding over the configured upstreams (docs/rpc.md). Throws a SettingError for a network that is none. */
+/** Forwards chain calls to the configured upstreams (docs/rpc.md). Throws a SettingError for an unknown network. */
 export function createRpcUpstreams(options: RpcUpstreamsOptions): RunningRpcUpstreams {
 	return new Upstreams(options);
 }
@@ -88,7 +88,7 @@ class Upstreams implements RunningRpcUpstreams {
 	readonly #pools = new Map<string, NetworkPool>();
 	readonly #finalityListeners = new Set<FinalityListener>();
 	#networks: ReadonlyMap<string, RpcNetwork> = new Map();
-	/** Their names in order, cached since every call reads them. */
+	/** The networks' slugs in order, cached because every call reads them. */
 	#slugs: readonly string[] = [];
 	#deps: CallDeps;
 	#mask: SecretMask = NO_SECRETS;
@@ -171,7 +171,7 @@ class Upstreams implements RunningRpcUpstreams {
 
 	#apply(config: RpcConfig): void {
 		const networks = switchedOn(config, this.#options.catalog);
-		// From here on nothing throws.
+		// Nothing throws from here on.
 		this.#mask = rpcMask(config);
 		this.#networks = networks;
 		this.#slugs = [...networks.keys()].sort();
@@ -189,7 +189,7 @@ class Upstreams implements RunningRpcUpstreams {
 		if (bare.length > 0) this.#publicFound = this.#usePublic(bare, config);
 	}
 
-	/** Returns true where a network loses all its upstreams: the operator's, or public ones. */
+	/** Returns true if a network loses all its upstreams, the operator's and public ones. */
 	#hasNone(config: RpcConfig, slug: string, pool: NetworkPool): boolean {
 		if ((config.networks[slug]?.upstreams.length ?? 0) > 0) return false;
 		return !config.public || pool.members.some(({ isPublic }) => !isPublic);
@@ -213,7 +213,7 @@ class Upstreams implements RunningRpcUpstreams {
 		pool.replace(members);
 	}
 
-	/** Public endpoints come from the chains' own definitions, which are loaded only where they are wanted. */
+	/** Adds public endpoints. They come from the chains' own definitions, which are loaded only if they are used. */
 	async #usePublic(networks: readonly RpcNetwork[], config: RpcConfig): Promise<void> {
 		const { log, publicEndpoints: find = publicEndpoints } = this.#options;
 		log.warn(
@@ -251,7 +251,7 @@ function switchedOn(config: RpcConfig, catalog: RpcUpstreamsOptions["catalog"]):
 	return networks;
 }
 
-/** Returns the operator's names, else hosts; a repeated one gets a number. */
+/** Returns the operator's names, or hosts if there are none. A repeated name gets a number. */
 function namesOf(upstreams: readonly RpcUpstreamConfig[]): string[] {
 	const taken = new Set(upstreams.flatMap(({ name }) => (name === undefined ? [] : [name])));
 	return upstreams.map(({ name, url }) => {
@@ -264,7 +264,7 @@ function namesOf(upstreams: readonly RpcUpstreamConfig[]): string[] {
 	});
 }
 
-/** Returns the settings of a public upstream. It is probed seldom, since it is free and belongs to others. */
+/** Returns the settings of a public upstream. It is probed rarely, because it is free and belongs to others. */
 function publicUpstream(url: string): RpcUpstreamConfig {
 	return { url, order: 0, weight: 1, health: { failures: 3, probeEveryMs: 30_000 } };
 }

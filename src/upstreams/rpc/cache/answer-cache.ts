@@ -9,16 +9,16 @@ import { LruAnswers } from "./lru-answers.ts";
 import { SharedBytes, StreamCopy } from "./stream-copy.ts";
 import type { Tap } from "./tapped-stream.ts";
 
-/** What Starknet's nodes say of what may still change: a block that is final says something else (its finality_status). */
+/** The finality_status of Starknet blocks that may still change. A final block has another status. */
 const PROVISIONAL = ["ACCEPTED_ON_L2", "PRE_CONFIRMED", "PENDING"];
 
-/** Why and for how long a call's result is kept. */
+/** Why a call's result is cached, and for how long. */
 type Keep =
 	| { readonly kind: "constant"; readonly maxAgeSeconds: number | null }
 	| { readonly kind: "block"; readonly block: number }
 	| { readonly kind: "found"; readonly member: string };
 
-/** A call whose result may be kept, as it stood when it began. */
+/** A call whose result may be cached, with the finality at its start. */
 export interface CacheableCall {
 	readonly key: string;
 	readonly network: RpcNetwork;
@@ -26,21 +26,23 @@ export interface CacheableCall {
 	readonly proof: FinalityProof;
 }
 
-/** Hits and misses of calls that could have been kept, by item. */
+/** Hits and misses of cacheable calls. Counts items. */
 export interface CacheCounts {
 	hits: number;
 	misses: number;
 }
 
 /**
- * Results that stay true (docs/rpc.md, Cache): of calls that name final blocks by number, of things found by hash once
- * their block is final, and constants. Tags, nulls, errors and what is above the final block are never here.
+ * Caches results that stay true (docs/rpc.md, Cache).
+ * These are results of calls that name final blocks by number, objects found by hash once their block is final, and
+ * constants.
+ * Answers for tags, nulls, errors and blocks above the final block are never cached.
  */
 export class AnswerCache {
 	readonly #answers: LruAnswers;
 	readonly #finality: FinalityView;
 	readonly #clock: TimerClock;
-	/** Bytes of streams that are copied as they pass. */
+	/** The memory for copies of streams that pass through. */
 	readonly #copies: SharedBytes;
 	readonly counts: CacheCounts = { hits: 0, misses: 0 };
 
@@ -67,7 +69,7 @@ export class AnswerCache {
 		else this.#finality.close();
 	}
 
-	/** What is to be done with the call's result: null where nothing is. */
+	/** Returns how the call's result can be cached; null if it cannot. */
 	cacheable(network: RpcNetwork, item: RpcItem, key: string): CacheableCall | null {
 		if (this.#answers.maxValueBytes === 0) return null;
 		const proof = this.#finality.proof(network.slug);
@@ -75,14 +77,14 @@ export class AnswerCache {
 		return keep === null ? null : { key, network, keep, proof };
 	}
 
-	/** The result of a call like this one, where it is here and still true. */
+	/** Returns the cached result of an equal call if it is still true; null otherwise. */
 	find({ key, network }: CacheableCall): Uint8Array | null {
 		const value = this.#answers.get(key, this.#finality.block(network.slug), this.#clock.monotonicMs());
 		this.counts[value === null ? "misses" : "hits"]++;
 		return value;
 	}
 
-	/** Keeps the result that an upstream gave, where it is proven to stay true. */
+	/** Stores an upstream's result if it is proven to stay true. */
 	put({ key, network, keep, proof }: CacheableCall, value: Uint8Array, upstream: string | null): void {
 		if (value.length > this.#answers.maxValueBytes || isNull(value)) return;
 		if (keep.kind === "constant") {
@@ -96,7 +98,7 @@ export class AnswerCache {
 		this.#answers.set(key, { network: network.slug, block, expiresAtMs: null, value });
 	}
 
-	/** Watches a result that passes in pieces, and offers it at its end, unless it is too much. */
+	/** Copies a result that passes in pieces, and stores the copy at the end unless it is too large. */
 	tap(keepable: CacheableCall, upstream: string | null): Tap {
 		const copy = new StreamCopy(this.#copies, this.#answers.maxValueBytes);
 		return {

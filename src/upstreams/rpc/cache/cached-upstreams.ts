@@ -10,18 +10,18 @@ import { SharedBytes } from "./stream-copy.ts";
 import { tapStream } from "./tapped-stream.ts";
 
 export interface CacheOptions {
-	/** Memory for results; 0: none is kept, concurrent calls are still shared. */
+	/** Memory for results in bytes. At 0 no result is stored, but concurrent calls are still shared. */
 	readonly maxBytes: number;
 	readonly clock?: typeof systemTimerClock;
 }
 
-/** Since the start, by item. Hit ratio: hits / (hits + misses). */
+/** Counts of items since the start. Hit ratio: hits / (hits + misses). */
 export interface RpcCacheStats {
-	/** Answered from memory. */
+	/** Items answered from memory. */
 	readonly hits: number;
-	/** Might have been kept, and were not there. */
+	/** Cacheable items that were not in memory. */
 	readonly misses: number;
-	/** Joined a call under way that asked the same. */
+	/** Items that joined an equal call in progress. */
 	readonly shared: number;
 	readonly entries: number;
 	readonly bytes: number;
@@ -29,7 +29,7 @@ export interface RpcCacheStats {
 
 const GATHERING_BYTES = 64 * 1024 * 1024;
 
-/** An item of a batch that goes out, and where its outcome belongs. */
+/** An item of a batch that goes upstream, and the position of its outcome. */
 interface Outgoing {
 	readonly index: number;
 	readonly item: RpcItem;
@@ -37,14 +37,15 @@ interface Outgoing {
 }
 
 /**
- * Upstreams behind a cache (docs/rpc.md, Cache): what stays true is answered from memory, and reads that ask the same at
- * the same time share one call. Sends go straight through, and so do batches with one in them.
+ * Puts a cache in front of the upstreams (docs/rpc.md, Cache).
+ * Results that stay true are answered from memory, and equal reads at the same time share one call.
+ * Sends, and batches that contain one, go straight to the upstreams.
  */
 export class CachedUpstreams implements RpcUpstreams {
 	readonly #inner: RpcUpstreams;
 	readonly #cache: AnswerCache;
 	readonly #flights: PendingCalls;
-	/** Of big answers that are read whole for several. */
+	/** The memory for large answers that are read whole for several callers. */
 	readonly #gathering = new SharedBytes(GATHERING_BYTES);
 	#shared = 0;
 
@@ -71,12 +72,12 @@ export class CachedUpstreams implements RpcUpstreams {
 		return { hits: counts.hits, misses: counts.misses, shared: this.#shared, entries, bytes };
 	}
 
-	/** Takes another bound for its memory: what is too much is forgotten. */
+	/** Changes the memory limit. Entries above the new limit are removed. */
 	resize(maxBytes: number): void {
 		this.#cache.resize(maxBytes);
 	}
 
-	/** Hears of the chains' heads no more. */
+	/** Stops listening to the chains' heads. */
 	close(): void {
 		this.#cache.close();
 	}
@@ -99,7 +100,7 @@ export class CachedUpstreams implements RpcUpstreams {
 			return answer === null || answer.outcome.kind === "missing" ? this.#inner.single(call) : answer;
 		}
 		const flight = this.#startSingle(call, key, keepable);
-		// The first who waits gets the stream, where it is one.
+		// If the outcome is a stream, the first waiting caller gets it.
 		return (await this.#flights.join(flight, call)) as SingleAnswer;
 	}
 
@@ -154,7 +155,10 @@ export class CachedUpstreams implements RpcUpstreams {
 		return this.#flights.start(key, call.network.slug, trip, answer, staysTrue(keepable));
 	}
 
-	/** The upstreams' answer, kept where it stays true. One that comes as a stream is read whole where several wait for it. */
+	/**
+	 * Returns the upstreams' answer, and stores it if it stays true. A stream is read whole if several callers wait for
+	 * it.
+	 */
 	async #fromCache(
 		{ outcome, upstream, retries }: SingleAnswer,
 		trip: SharedCall,
@@ -183,7 +187,7 @@ export class CachedUpstreams implements RpcUpstreams {
 		return { outcome: stream, upstream, retries };
 	}
 
-	/** Lets others join an item of a batch that is about to go out. */
+	/** Lets other calls join an item of a batch that is about to go upstream. */
 	#startItem(
 		{ network }: RpcCall,
 		key: string,
@@ -199,7 +203,7 @@ export class CachedUpstreams implements RpcUpstreams {
 		this.#flights.start(key, network.slug, trip, answer, staysTrue(keepable));
 	}
 
-	/** Sends what is not here in one batch, for this call and all that have joined. */
+	/** Sends the items that are not in memory in one batch, for this call and all that have joined. */
 	#send(
 		call: RpcCall,
 		outgoing: readonly Outgoing[],
@@ -226,7 +230,9 @@ export class CachedUpstreams implements RpcUpstreams {
 		return waited;
 	}
 
-	/** What came of another's call; null where that does not help this one: it failed, or cannot be shared. */
+	/**
+	 * Returns the outcome of another caller's call. Returns null if it is of no use here: it failed, or cannot be shared.
+	 */
 	async #outcomeOf(flight: PendingCall, call: RpcCall): Promise<RpcOutcome | null> {
 		try {
 			const answer = await flight.call.wait(flight.answer, call, (value) => value);
@@ -250,7 +256,9 @@ function staysTrue(keepable: CacheableCall | null): boolean {
 	return keepable !== null && keepable.keep.kind !== "found";
 }
 
-/** The call with these items of it, or all: on a trip that others may join, or else on its own. */
+/**
+ * Returns the call with only these items, or with all. It runs on the shared call if there is one, and alone otherwise.
+ */
 function itemsOf(call: RpcCall, items: readonly Outgoing[] | null, trip: SharedCall | null): RpcCall {
 	return {
 		network: call.network,

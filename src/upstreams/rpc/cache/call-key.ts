@@ -3,12 +3,15 @@ import type { RpcNetwork } from "../../../catalog/rpc/types.ts";
 import { canonicalJson, latin1Text } from "../../../wire/index.ts";
 import type { RpcItem } from "../port.ts";
 
-/** Calls with more parameters are not compared with others: a batch may have 100 of them. */
+/** Calls with more parameters are never shared or cached, because a batch may have 100 of them. */
 const MAX_PARAMS_BYTES = 16 * 1024;
-/** More are told apart by their hash. */
+/** Longer parameters are compared by their hash. */
 const MAX_PLAIN_BYTES = 256;
 
-/** The same text for calls that ask the same of the same network, whatever their ids and spelling; null: do not compare. */
+/**
+ * Returns the same key for equal calls on the same network, whatever their ids and spelling. Returns null for calls
+ * that cannot be compared.
+ */
 export function callKey(network: RpcNetwork, { method, params }: RpcItem): string | null {
 	if (params.length > MAX_PARAMS_BYTES) return null;
 	const text = canonicalJson(params);

@@ -4,14 +4,15 @@ import { blockNumberAt } from "./block-number.ts";
 
 const OPEN_BRACKET = 0x5b;
 const OPEN_BRACE = 0x7b;
-/** How an object names a block by number (EIP-1898, and Starknet's BLOCK_ID). */
+/** The members that name a block by number in an object (EIP-1898, and Starknet's BLOCK_ID). */
 const BY_NUMBER: readonly string[] = ["blockNumber", "block_number"];
-/** In a filter: it stands in the place of the numbers. */
+/** The member of a filter that replaces the block numbers. */
 const BY_HASH = "blockhash";
 
 /**
- * The highest block that a call reads, where it names each by number; null where one is left out, a tag or a hash: then
- * the answer may change. Also null where readers could differ on which member counts, in spelling or in number.
+ * Returns the highest block that a call reads, if it names each block by number. Returns null if a block is left out,
+ * or is a tag or a hash, because the answer may then change. Also returns null if servers could differ on which member
+ * counts, by its spelling or its repetition.
  * `params` is JSON that was checked before.
  */
 export function calledBlock(method: RpcMethod, params: Uint8Array): number | null {
@@ -57,7 +58,7 @@ function rangeOf(members: readonly JsonMember[], name: string): ByteRange | null
 	return found === undefined ? null : { start: found.valueStart, end: found.valueEnd };
 }
 
-/** Some nodes take keys in any case, and of two the last. */
+/** Returns true if two members differ only in case. Some nodes accept keys in any case and use the last one. */
 function hasTwins(members: readonly JsonMember[]): boolean {
 	return new Set(members.map(({ key }) => foldedName(key))).size < members.length;
 }

@@ -1,12 +1,12 @@
 import type { RpcFinality, RpcHeads } from "../head-port.ts";
 
-/** What was proven when a call began: what it says of later must still hold when it ends. */
+/** The finality at the start of a call. It must still hold when the call ends. */
 export interface FinalityProof {
 	readonly finality: RpcFinality | null;
 	readonly setBacks: number;
 }
 
-/** The finality of the networks, and whether it has gone back. */
+/** The finality of the networks, and how often it has gone back. */
 export class FinalityView {
 	readonly #heads: RpcHeads;
 	readonly #last = new Map<string, number>();
@@ -14,13 +14,13 @@ export class FinalityView {
 	readonly #onSetBack: (network: string, block: number) => void;
 	#end: (() => void) | null = null;
 
-	/** `onSetBack` is told when the final block of a network goes back, with the new one. */
+	/** `onSetBack` is called with the new final block when the final block of a network goes back. */
 	constructor(heads: RpcHeads, onSetBack: (network: string, block: number) => void) {
 		this.#heads = heads;
 		this.#onSetBack = onSetBack;
 	}
 
-	/** Heads are followed only for those who listen. */
+	/** Starts to listen. Heads are followed only while somebody listens. */
 	listen(): void {
 		this.#end ??= this.#heads.onFinality((network, finality) => this.#observe(network, finality));
 	}
@@ -36,8 +36,8 @@ export class FinalityView {
 	}
 
 	/**
-	 * True where the block was final when the call began and still is, and the upstream that answered is known to have
-	 * had it by then.
+	 * Returns true if the block was final when the call began and still is. The upstream that answered must be known to
+	 * have had the block by then.
 	 */
 	holds({ finality, setBacks }: FinalityProof, network: string, block: number, upstream: string | null): boolean {
 		if (finality === null || upstream === null || setBacks !== this.#setBacksOf(network)) return false;

@@ -4,8 +4,8 @@ import { blockNumberAt } from "./block-number.ts";
 const OPEN_BRACKET = 0x5b;
 
 /**
- * The block of what was found by its hash: this member of the result, or of its first element where it is a list. Null
- * where there is none, as of a transaction that no block has yet.
+ * Returns the block of an object found by its hash: this member of the result, or of its first element if it is a list.
+ * Returns null if there is none, for example for a pending transaction.
  */
 export function foundBlock(result: Uint8Array, member: string): number | null {
 	try {
@@ -14,7 +14,7 @@ export function foundBlock(result: Uint8Array, member: string): number | null {
 		const found = lastMember(objectMembers(result, at), member);
 		return found === undefined ? null : blockNumberAt(result, { start: found.valueStart, end: found.valueEnd });
 	} catch {
-		// What is nested past all bounds, or no object.
+		// The result is nested too deeply, or is no object.
 		return null;
 	}
 }

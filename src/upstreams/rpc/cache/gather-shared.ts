@@ -1,13 +1,13 @@
 import { RpcCallError, type RpcStream } from "../port.ts";
 import type { SharedBytes } from "./stream-copy.ts";
 
-/** An answer up to this size is read whole for all who wait for it. */
+/** Maximum size of an answer that is read whole for all callers that wait for it. */
 const MAX_SHARED_BYTES = 8 * 1024 * 1024;
 
 /**
- * The whole value, for several to have, where it is not too big and there is room for it; else a stream of all of it,
- * what was read already first. Throws the signal's reason where it aborts meanwhile, and RPC_UPSTREAM_FAILED where the
- * upstream breaks off.
+ * Returns the whole value for several callers, if it is small enough and the budget has memory left. Otherwise returns
+ * a stream of all of it, including what was read already.
+ * @throws the signal's reason if it aborts meanwhile, and RPC_UPSTREAM_FAILED if the upstream breaks off
  */
 export async function gatherShared(stream: RpcStream, budget: SharedBytes, signal: AbortSignal): Promise<Uint8Array | RpcStream> {
 	const reader = stream.value.getReader();

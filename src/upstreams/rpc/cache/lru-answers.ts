@@ -1,23 +1,23 @@
-/** What an entry costs beside its bytes: the map's place, the objects, the array's head. */
+/** The memory of an entry in addition to its bytes: the map's slot, the objects, the array's header. */
 const ENTRY_BYTES = 400;
-/** An entry may take this part of the whole. */
+/** An entry may use at most 1/SHARE of the whole memory. */
 const SHARE = 8;
 const MAX_VALUE_BYTES = 8 * 1024 * 1024;
 
 interface Entry {
 	readonly network: string;
-	/** The highest block that it depends on; null: on none. */
+	/** The highest block that the entry depends on; null if it depends on none. */
 	readonly block: number | null;
-	/** On the clock that is handed in; null: never. */
+	/** The expiry on the injected clock; null if the entry never expires. */
 	readonly expiresAtMs: number | null;
 	readonly value: Uint8Array;
 	readonly bytes: number;
 }
 
-/** Results in memory, the least used going first when a bound in bytes is passed. */
+/** Keeps results in memory up to a limit in bytes. The least recently used go first. */
 export class LruAnswers {
 	#maxBytes: number;
-	/** In the order of use. */
+	/** Entries in the order of use. */
 	readonly #entries = new Map<string, Entry>();
 	#bytes = 0;
 
@@ -33,12 +33,12 @@ export class LruAnswers {
 		return this.#entries.size;
 	}
 
-	/** Values with more bytes are not kept. */
+	/** Values with more bytes are not stored. */
 	get maxValueBytes(): number {
 		return Math.min(MAX_VALUE_BYTES, Math.floor(this.#maxBytes / SHARE));
 	}
 
-	/** The value under this key, where all that it depends on is at or below `finalBlock`. */
+	/** Returns the value under this key if everything it depends on is at or below `finalBlock`. */
 	get(key: string, finalBlock: number | null, nowMs: number): Uint8Array | null {
 		const entry = this.#entries.get(key);
 		if (entry === undefined) return null;
@@ -52,7 +52,7 @@ export class LruAnswers {
 		return entry.value;
 	}
 
-	/** Takes a copy. */
+	/** Stores a copy of the value. */
 	set(key: string, entry: Omit<Entry, "bytes">): void {
 		const bytes = ENTRY_BYTES + 2 * key.length + entry.value.length;
 		if (entry.value.length > this.maxValueBytes || bytes > this.#maxBytes) return;
@@ -63,13 +63,13 @@ export class LruAnswers {
 		this.#shrink();
 	}
 
-	/** Takes another bound, and forgets what is too much for it. */
+	/** Changes the limit, and removes entries above the new one. */
 	resize(maxBytes: number): void {
 		this.#maxBytes = maxBytes;
 		this.#shrink();
 	}
 
-	/** Forgets what depends on blocks of the network above this one. */
+	/** Removes entries that depend on blocks of the network above this one. */
 	dropAbove(network: string, block: number): void {
 		for (const [key, entry] of this.#entries)
 			if (entry.network === network && entry.block !== null && entry.block > block) this.#delete(key, entry);

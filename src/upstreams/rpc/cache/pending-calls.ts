@@ -2,21 +2,23 @@ import type { TimerClock } from "../../../telemetry/timer-clock.ts";
 import type { RpcAnswer, RpcCall, RpcOutcome, RpcStream } from "../port.ts";
 import type { SharedCall } from "./shared-call.ts";
 
-/** A call is joined by others only so long after it began, unless its answer does not change: they ask for what is true now. */
+/**
+ * How long others may join a call after it began, unless its answer does not change. They ask for the present state.
+ */
 const JOIN_MS = 2_000;
 
 export type SingleAnswer = RpcAnswer<RpcOutcome | RpcStream>;
 
-/** One item under way to the upstreams. */
+/** One item in progress at the upstreams. */
 export interface PendingCall {
 	readonly call: SharedCall;
 	readonly answer: Promise<SingleAnswer>;
-	/** Its result stays true: when it began does not matter. */
+	/** True if the result never changes. The time at which the call began then does not matter. */
 	readonly constant: boolean;
 	readonly startedAtMs: number;
-	/** Sends of its network that had ended when it began. */
+	/** Number of the network's sends that had ended when the call began. */
 	readonly sends: number;
-	/** A stream has one reader. */
+	/** True once a caller reads the stream. A stream has one reader. */
 	streamTaken: boolean;
 }
 
@@ -24,7 +26,7 @@ export function isStream(outcome: RpcOutcome | RpcStream): outcome is RpcStream 
 	return outcome.kind === "result-stream" || outcome.kind === "error-stream";
 }
 
-/** What is under way, by what it asks. */
+/** The calls in progress, by key. */
 export class PendingCalls {
 	readonly #clock: TimerClock;
 	readonly #flights = new Map<string, PendingCall>();
@@ -35,8 +37,8 @@ export class PendingCalls {
 	}
 
 	/**
-	 * One that a caller may join who asks now. Not one that began before a send of the network ended: whoever sent
-	 * something and then reads must see it.
+	 * Returns a call that a new caller may join. Calls that began before a send of the network ended are left out: a
+	 * caller that sends and then reads must see the result of the send.
 	 */
 	find(key: string, network: string): PendingCall | null {
 		const flight = this.#flights.get(key);
@@ -62,13 +64,16 @@ export class PendingCalls {
 		};
 		answer.then(({ outcome }) => {
 			over();
-			// All who wait have their turn before this: a stream that none of them reads is nobody's.
+			// All waiting callers run before this. A stream that none of them reads is cancelled.
 			if (isStream(outcome)) queueMicrotask(() => flight.streamTaken || outcome.cancel());
 		}, over);
 		return flight;
 	}
 
-	/** The flight's answer, unless the caller leaves before; null where it is a stream that another one reads. */
+	/**
+	 * Resolves with the call's answer, unless the caller leaves before. Resolves with null for a stream that another
+	 * caller reads.
+	 */
 	join(flight: PendingCall, call: RpcCall): Promise<SingleAnswer | null> {
 		return flight.call.wait(flight.answer, call, (answer) => {
 			if (!isStream(answer.outcome)) return answer;

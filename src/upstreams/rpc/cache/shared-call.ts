@@ -2,7 +2,7 @@ import type { RpcCall } from "../port.ts";
 
 type Waiter = Pick<RpcCall, "signal" | "onSent">;
 
-/** A call to the upstreams that several wait for. It is aborted when the last of them has left, not before. */
+/** A call to the upstreams that several callers wait for. It is aborted only when the last of them has left. */
 export class SharedCall {
 	readonly #controller = new AbortController();
 	#waiting = 0;
@@ -15,7 +15,7 @@ export class SharedCall {
 		return this.#controller.signal;
 	}
 
-	/** How many wait now. */
+	/** Returns how many callers wait now. */
 	get waiting(): number {
 		return this.#waiting;
 	}
@@ -25,8 +25,8 @@ export class SharedCall {
 	}
 
 	/**
-	 * What is awaited, unless the signal aborts before: then it rejects with the signal's reason. `take` makes of the value
-	 * what the waiter gets, in the turn in which it comes and in the order in which the waiters came.
+	 * Resolves with the promised value. Rejects with the signal's reason if the signal aborts first.
+	 * `take` converts the value for this caller, in the turn in which it arrives and in the order of the callers.
 	 */
 	wait<T, R>(promise: Promise<T>, { signal, onSent }: Waiter, take: (value: T) => R): Promise<R> {
 		if (onSent !== undefined) {
@@ -63,7 +63,7 @@ export class SharedCall {
 		});
 	}
 
-	/** From here on it is aborted with this signal alone: what is left of it is one waiter's. */
+	/** From here on only this signal aborts the call, because the rest of the answer belongs to one caller. */
 	handOver(signal: AbortSignal): void {
 		const onAbort = () => this.#controller.abort(signal.reason);
 		if (signal.aborted) onAbort();
@@ -71,13 +71,13 @@ export class SharedCall {
 		this.#letGo = () => signal.removeEventListener("abort", onAbort);
 	}
 
-	/** The bytes go out to this upstream: all who wait are told, and those who come later. */
+	/** Reports to all present and later callers that the bytes go out to this upstream. */
 	sent(upstream: string): void {
 		this.#sentTo = upstream;
 		for (const onSent of this.#onSent) onSent(upstream);
 	}
 
-	/** The call has ended, with what is read of its stream: leaving aborts nothing any more. */
+	/** Ends the call, together with the reading of its stream. A caller that leaves aborts nothing any more. */
 	end(): void {
 		this.#over = true;
 		this.#letGo();

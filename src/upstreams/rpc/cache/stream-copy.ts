@@ -1,4 +1,4 @@
-/** A bound in bytes that several share. */
+/** A limit in bytes that several copies share. */
 export class SharedBytes {
 	#bytes: number;
 	#taken = 0;
@@ -22,7 +22,7 @@ export class SharedBytes {
 	}
 }
 
-/** A copy of what passes in pieces, given up where it is too much or there is no room for it. */
+/** A copy of a value that passes in pieces. It is dropped if it is too large or no memory is left for it. */
 export class StreamCopy {
 	readonly #budget: SharedBytes;
 	readonly #maxBytes: number;
@@ -41,11 +41,11 @@ export class StreamCopy {
 			return;
 		}
 		this.#length += piece.length;
-		// The reader may write over what it was given.
+		// The reader may overwrite the bytes that it received.
 		this.#pieces.push(new Uint8Array(piece));
 	}
 
-	/** The whole, once; null where it was given up. */
+	/** Returns the whole copy, once; null if it was dropped. */
 	take(): Uint8Array | null {
 		const whole = this.#pieces === null ? null : Buffer.concat(this.#pieces, this.#length);
 		this.drop();

@@ -1,13 +1,13 @@
 import type { RpcStream } from "../port.ts";
 
-/** Sees what passes. */
+/** Observes the pieces of a stream. */
 export interface Tap {
 	piece(bytes: Uint8Array): void;
-	/** Once. `isWhole`: all of it has passed; else it was broken off or cancelled. */
+	/** Called once. `isWhole` is false if the stream was broken off or cancelled. */
 	end(isWhole: boolean): void;
 }
 
-/** The stream, with somebody who sees what passes through it. A piece is asked for when one is read. */
+/** Returns the stream with an observer of its pieces. A piece is requested only when the reader asks for one. */
 export function tapStream(stream: RpcStream, tap: Tap): RpcStream {
 	const reader = stream.value.getReader();
 	let isOver = false;
