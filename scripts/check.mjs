@@ -7,9 +7,8 @@
 import { spawnSync } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { BUN_FLAGS, bunEnvironment, findBun } from "./bun.mjs";
 import { ensureInstalled } from "./install.mjs";
-import { checkConsoleTypes, checkLint, checkTypes, ROOT, run, TEST_LIMIT_MS } from "./run-program.mjs";
+import { checkConsoleTypes, checkLint, checkTypes, ROOT, runTests } from "./run-program.mjs";
 
 /** Keeps what the type checker knows between runs. */
 const incremental = (name) => ["--incremental", "--tsBuildInfoFile", join(ROOT, `.cache/check/${name}.tsbuildinfo`)];
@@ -35,11 +34,6 @@ await ensureInstalled({ root: ROOT, dev: true });
 const [since = git("merge-base", "HEAD", "main")[0] ?? "HEAD"] = process.argv.slice(2);
 const results = await Promise.all([checkTypes(incremental("server")), checkConsoleTypes(incremental("console")), checkLint()]);
 const tests = testsBesideChanges(since);
-const environment = { ...bunEnvironment(process.env), NO_COLOR: "1" };
-const passed =
-	tests.length === 0 ||
-	(await run(findBun(ROOT), ["--no-orphans", ...BUN_FLAGS, "test", "--parallel=2", `--timeout=${TEST_LIMIT_MS}`, ...tests], {
-		env: environment,
-	}));
+const passed = tests.length === 0 || (await runTests(tests, { workers: 2 }));
 process.exitCode = passed && results.every(({ failed }) => failed === 0) ? 0 : 1;
 console.log(process.exitCode === 0 ? "All checks passed." : "A check failed.");

@@ -2,12 +2,13 @@
 import { spawn } from "node:child_process";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { BUN_FLAGS, bunEnvironment, findBun } from "./bun.mjs";
 
 export const ROOT = join(dirname(fileURLToPath(import.meta.url)), "..");
 /** A run that hangs must end by itself, with its count: well before a CI job's own limit of 90 minutes. */
 export const LIMIT_MS = 80 * 60_000;
 /** Bounds a test that hangs; no test has a limit of its own, so that none depends on the speed of a machine. */
-export const TEST_LIMIT_MS = 600_000;
+const TEST_LIMIT_MS = 600_000;
 
 /**
  * Runs a program and passes its stdout through.
@@ -15,11 +16,7 @@ export const TEST_LIMIT_MS = 600_000;
  * @param {(text: string) => void} onStderr gets what it writes to stderr
  * @returns {Promise<boolean>} true where it ended with 0
  */
-export function run(
-	command,
-	args,
-	{ env = process.env, onStderr = (text) => process.stderr.write(text), onLimit = () => {} } = {},
-) {
+function run(command, args, { env = process.env, onStderr = (text) => process.stderr.write(text), onLimit = () => {} } = {}) {
 	return new Promise((resolve) => {
 		const child = spawn(command, args, { cwd: ROOT, env, stdio: ["ignore", "inherit", "pipe"] });
 		const timer = setTimeout(() => {
@@ -33,6 +30,18 @@ export function run(
 			resolve(code === 0);
 		});
 	});
+}
+
+/**
+ * Runs test files, or all tests of paths.
+ *
+ * @param {readonly string[]} paths as `bun test` takes them
+ * @param {{workers: number, onStderr?: (text: string) => void, onLimit?: () => void}} options
+ * @returns {Promise<boolean>} true where every test passed
+ */
+export function runTests(paths, { workers, ...handlers }) {
+	const flags = ["--no-orphans", ...BUN_FLAGS, "test", `--parallel=${workers}`, `--timeout=${TEST_LIMIT_MS}`];
+	return run(findBun(ROOT), [...flags, ...paths], { env: { ...bunEnvironment(process.env), NO_COLOR: "1" }, ...handlers });
 }
 
 /** Runs a check by a program of node_modules. */

@@ -8,7 +8,6 @@
 import { existsSync, readdirSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import { BUN_FLAGS, bunEnvironment, findBun } from "./bun.mjs";
 import { folderWithClients } from "./client-packages.mjs";
 import { ensureInstalled } from "./install.mjs";
 import { systemPython } from "./python-environment.mjs";
@@ -18,7 +17,7 @@ import { pythonWithOpenApiClient } from "./python-openapi-client.mjs";
 import { pythonWithSchemathesis } from "./python-schemathesis.mjs";
 import { pythonWithWeb3 } from "./python-web3.mjs";
 import { pythonWithWhisper } from "./python-whisper.mjs";
-import { checkConsoleTypes, checkLint, checkTypes, LIMIT_MS, ROOT, run, TEST_LIMIT_MS } from "./run-program.mjs";
+import { checkConsoleTypes, checkLint, checkTypes, LIMIT_MS, ROOT, runTests } from "./run-program.mjs";
 import { testOutput } from "./test-output.mjs";
 
 /** More workers than this starve the servers under test of processor time. */
@@ -41,9 +40,8 @@ async function bunTest(paths) {
 	const started = performance.now();
 	const workers = Math.min(MOST_WORKERS, availableParallelism());
 	const output = testOutput((line) => process.stderr.write(`${line}\n`));
-	const flags = ["--no-orphans", ...BUN_FLAGS, "test", `--parallel=${workers}`, `--timeout=${TEST_LIMIT_MS}`];
-	const ok = await run(findBun(ROOT), [...flags, ...paths], {
-		env: { ...bunEnvironment(process.env), NO_COLOR: "1" },
+	const ok = await runTests(paths, {
+		workers,
 		onStderr: output.read,
 		onLimit: () => {
 			const open = testFiles().filter((file) => !output.finished.has(file));
