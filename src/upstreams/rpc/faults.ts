@@ -73,7 +73,8 @@ export function faultOfConnection(error: unknown): RpcFault {
 const STANDING: ReadonlySet<number> = new Set([401, 402, 403, 404, 405, 407, 410]);
 
 /**
- * Returns the fault of a status, whatever its body is. A pause until an instant is computed by the server's own clock.
+ * Returns the fault of a status, whatever its body is. If Retry-After is an instant, the pause is counted from the
+ * server's own Date.
  */
 export function faultOfStatus(status: number, headers?: Headers): RpcFault {
 	const message = `status ${status}`;

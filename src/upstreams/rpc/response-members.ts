@@ -116,8 +116,9 @@ export function numberOfId(id: string): number {
 }
 
 /**
- * What a whole response says. A null beside the other member does not count: older servers write both. Throws
- * RpcFault for both or neither, for an error that is no object, and for a value that is no JSON.
+ * Returns the outcome of a whole response. A null `result` or `error` is ignored beside the other member, because
+ * older servers write both.
+ * @throws RpcFault for both members or neither, for an error that is no object, and for a value that is no JSON
  */
 export function outcomeOf(bytes: Uint8Array, envelope: ResponseMembers): Exclude<RpcOutcome, { kind: "missing" }> {
 	const { result, error } = envelope;
