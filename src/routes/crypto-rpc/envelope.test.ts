@@ -63,7 +63,10 @@ const member = fc.oneof(
 	),
 	fc.tuple(fc.constant("id"), idText),
 	fc.tuple(fc.constant("jsonrpc"), fc.constantFrom('"2.0"', '"\\u0032.0"')),
-	fc.tuple(fc.string({ maxLength: 6 }), anyJson),
+	fc.tuple(
+		fc.string({ maxLength: 6 }).filter((key) => !["method", "params", "id", "jsonrpc"].includes(key.toLowerCase())),
+		anyJson,
+	),
 	fc.tuple(fc.constantFrom("methods", "_method", "__proto__", "constructor", "ids"), anyJson),
 );
 const written = fc.array(fc.tuple(member, spelling, space, space), { maxLength: 8 }).map((members) => ({
