@@ -60,7 +60,7 @@ export function createBudgets(options: BudgetsOptions): NodeBudgets {
 	const holds = new HoldAllocator(cache, deps);
 	return {
 		caller: (hash) => cache.find(hash),
-		isExpired: (hash) => cache.isExpired(hash),
+		absence: (hash) => cache.absence(hash),
 		wallet: (identity) => findWallet(cache, identity),
 		takeRequest: (caller: Caller, subject: string, limit: RateLimit, estimate: number) =>
 			windowsOf(caller).take(caller.account.id, subject, limit, estimate),

@@ -5,6 +5,7 @@ import { CachedAccount } from "./cached-account.ts";
 import { CachedKey } from "./cached-key.ts";
 import { ExpiringSet } from "./expiring-set.ts";
 import { accountsUnavailable } from "./lease-queue.ts";
+import type { KeyAbsence } from "./port.ts";
 import { utcDay } from "./spending-window.ts";
 
 const TOUCH_EVERY_MS = 60_000;
@@ -32,6 +33,8 @@ export class CallerCache {
 	/** Running first reads; a notice that arrives meanwhile sets `again`. */
 	readonly #coldReads = new Map<string, { promise: Promise<CachedKey | null>; again: boolean }>();
 	readonly #unknownKeys: ExpiringSet;
+	/** Hashes whose keys were found to be revoked, for the text of the refusal. */
+	readonly #revokedKeys: ExpiringSet;
 	readonly #invalidated: ExpiringSet;
 	/** Accounts whose lease could not be returned when they left the cache. */
 	readonly #pendingReturns = new Set<string>();
@@ -46,6 +49,7 @@ export class CallerCache {
 		this.#timers = parts.timers;
 		this.#maxKeys = maxKeys;
 		this.#unknownKeys = new ExpiringSet(parts.clock, UNKNOWN_MS, MAX_UNKNOWN);
+		this.#revokedKeys = new ExpiringSet(parts.clock, UNKNOWN_MS, MAX_UNKNOWN);
 		this.#invalidated = new ExpiringSet(parts.clock, INVALIDATE_EVERY_MS, MAX_UNKNOWN);
 		this.#stopListening = this.#store.onChange((change) => this.#changed(change));
 	}
@@ -63,10 +67,10 @@ export class CallerCache {
 		return this.#present(key, now);
 	}
 
-	/** Returns true for a cached key that has expired. */
-	isExpired(hash: string): boolean {
-		const expiresAtMs = this.#keys.get(hash)?.key.expiresAtMs ?? null;
-		return expiresAtMs !== null && expiresAtMs <= this.#clock.wallMs();
+	/** Tells why `find` has just returned null for a hash. */
+	absence(hash: string): KeyAbsence {
+		if (this.#keys.has(hash)) return "expired";
+		return this.#revokedKeys.has(hash) ? "revoked" : "unknown";
 	}
 
 	/**
@@ -135,7 +139,7 @@ export class CallerCache {
 	}
 
 	async #readFirst(hash: string): Promise<CachedKey | null> {
-		let load: KeyLoad | null;
+		let load: KeyLoad | "revoked" | null;
 		let day: number;
 		do {
 			const cold = this.#coldReads.get(hash);
@@ -143,8 +147,9 @@ export class CallerCache {
 			day = utcDay(this.#clock.wallMs());
 			load = await this.#ask(() => this.#store.loadKey(hash, day));
 		} while (this.#coldReads.get(hash)?.again === true);
-		if (load === null) {
+		if (load === null || load === "revoked") {
 			this.#unknownKeys.add(hash);
+			if (load === "revoked") this.#revokedKeys.add(hash);
 			return null;
 		}
 		const cached = this.#account(load);
@@ -192,10 +197,14 @@ export class CallerCache {
 		const settle = async (): Promise<void> => {
 			let load: KeyLoad | null = null;
 			try {
-				load = await this.#ask(() => this.#store.loadKey(key.hash, day));
+				const answer = await this.#ask(() => this.#store.loadKey(key.hash, day));
 				key.freshness.read(mark);
-				if (load === null) this.#drop(key);
-				else key.cached.account = load.account;
+				if (answer === null || answer === "revoked") {
+					this.#drop(key);
+				} else {
+					load = answer;
+					key.cached.account = answer.account;
+				}
 			} finally {
 				key.endRead(load, day);
 				key.reading = null;
@@ -282,6 +291,7 @@ export class CallerCache {
 
 	#drop(key: CachedKey): void {
 		key.revoked = true;
+		this.#revokedKeys.add(key.hash);
 		this.#remove(key);
 	}
 

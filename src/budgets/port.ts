@@ -118,14 +118,17 @@ export interface HoldContext {
 	readonly callerId?: string;
 }
 
+/** Why a key has no caller. */
+export type KeyAbsence = "unknown" | "revoked" | "expired";
+
 export interface Budgets {
 	/**
 	 * Returns the caller of a key's sha256 (lower-case hex): at once when cached, else after one coalesced store read.
 	 * null: unknown, revoked or expired. Unknown hashes are remembered for 1 s.
 	 */
 	caller(hash: string): Caller | null | Promise<Caller | null>;
-	/** Returns true for a cached key that has expired. */
-	isExpired(hash: string): boolean;
+	/** Tells why `caller` has just returned null for a hash. */
+	absence(hash: string): KeyAbsence;
 	/**
 	 * Returns the wallet of this identity, whether it is known or not. Holds of a wallet without money are refused with
 	 * PAYMENT_REQUIRED. Synchronous where the wallet's accounts are cached.

@@ -1,5 +1,5 @@
 import { bareKey, bearerKey, checkRules, keyHash } from "../access/index.ts";
-import type { Caller } from "../budgets/port.ts";
+import type { Caller, KeyAbsence } from "../budgets/port.ts";
 import { ApiError } from "../errors/index.ts";
 import type { Call } from "./call.ts";
 import { addressList } from "./client-address.ts";
@@ -105,14 +105,15 @@ function identifyKey(call: Call, settings: PipelineSettings, deps: PipelineDeps)
 	return acceptKey(call, key ? keyHash(key) : null, deps, key === null ? "none" : malformed(call));
 }
 
-/** Why no caller is found: no credential, a malformed one, a key that no account has, or an expired key. */
-type Unknown = "none" | "no scheme" | "not a key" | "unknown" | "expired";
+/** Why no caller is found: no credential, a malformed one, or a key that is unknown, revoked or expired. */
+type Unknown = "none" | "no scheme" | "not a key" | KeyAbsence;
 
 const UNKNOWN_TEXTS: Readonly<Record<Unknown, string>> = {
 	none: "the request has no key; send Authorization: Bearer <key>",
 	"no scheme": 'the Authorization header does not begin with "Bearer "; send Authorization: Bearer <key>',
 	"not a key": "the header does not hold one key; send Authorization: Bearer <key>",
-	unknown: "no account of this service has this key, or it was deleted",
+	unknown: "no account of this service has this key",
+	revoked: "this key was revoked; use another, or make one",
 	expired: "this key has expired; use another, or make one",
 };
 
@@ -130,8 +131,7 @@ function acceptKey(call: Call, hash: string | null, deps: PipelineDeps, absent: 
 		accept(call, null, deps, absent);
 		return null;
 	}
-	const take = (caller: Caller | null) =>
-		accept(call, caller, deps, caller === null && deps.budgets.isExpired(hash) ? "expired" : "unknown");
+	const take = (caller: Caller | null) => accept(call, caller, deps, caller === null ? deps.budgets.absence(hash) : undefined);
 	const caller = deps.budgets.caller(hash);
 	if (caller instanceof Promise) return caller.then(take);
 	take(caller);

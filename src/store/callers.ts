@@ -89,13 +89,14 @@ export class CallerReader {
 	}
 
 	/**
-	 * Reads an unrevoked key, or a wallet by its name (wallet-callers.ts), with its account and what it spent in the
+	 * Reads a key, or a wallet by its name (wallet-callers.ts), with its account and what it spent in the
 	 * window of its limit.
 	 */
-	key(hash: string, day: number): KeyLoad | null {
+	key(hash: string, day: number): KeyLoad | "revoked" | null {
 		const name = readName(hash);
 		if (name !== null) return this.#wallet(hash, name);
 		const row = this.#sql.key.get(hash);
+		if (row !== null && row.revoked_at !== null) return "revoked";
 		const account = row === null ? null : this.account(row.account_id);
 		if (row === null || account === null) return null;
 		const key = keyOf(row);
@@ -134,8 +135,8 @@ function prepare(db: Database) {
 		byWallet: db.prepare(`${ACCOUNT} WHERE wallet = ?`) as Sql<AccountRow>,
 		key: db.prepare(
 			`SELECT id, account_id, type, last6, description, limit_usd, limit_diem, limit_vcu, limit_period, restrictions,
-				created_at, expires_at, last_used_at FROM keys WHERE hash = ? AND revoked_at IS NULL`,
-		) as Sql<KeyRow>,
+				created_at, expires_at, last_used_at, revoked_at FROM keys WHERE hash = ?`,
+		) as Sql<KeyRow & { revoked_at: bigint | null }>,
 		spent: db.prepare(
 			`SELECT sum(CASE WHEN unit IN ('usd', 'bundled') THEN amount END) AS usd, sum(CASE unit WHEN 'diem' THEN amount END) AS diem
 				FROM usage_daily WHERE account_id = ? AND key_id = ? AND day BETWEEN ? AND ?`,

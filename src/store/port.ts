@@ -190,9 +190,9 @@ export interface StorePort {
 	readonly minutes?: SharedMinutes | undefined;
 	/**
 	 * Reads a key by the lower-case hex sha256 of its text, or a wallet by its name (wallet-callers.ts); null where it
-	 * is unknown or revoked.
+	 * is unknown.
 	 */
-	loadKey(hash: string, day: number): Promise<KeyLoad | null>;
+	loadKey(hash: string, day: number): Promise<KeyLoad | "revoked" | null>;
 	loadAccount(accountId: string): Promise<Account | null>;
 	/**
 	 * Leases money to this node, in one transaction. On SQLite the one node gets everything that is free. The diem

@@ -107,7 +107,7 @@ export class StoreClient implements StorePort {
 		this.#pending.clear();
 	}
 
-	loadKey(hash: string, day: number): Promise<KeyLoad | null> {
+	loadKey(hash: string, day: number): Promise<KeyLoad | "revoked" | null> {
 		return this.#call("loadKey", { hash, day });
 	}
 

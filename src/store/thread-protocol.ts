@@ -33,7 +33,7 @@ export interface ReturnRequest {
 
 /** The calls of the thread: each name with its arguments and its answer. */
 export interface StoreCalls {
-	loadKey: { arguments: { hash: string; day: number }; answer: KeyLoad | null };
+	loadKey: { arguments: { hash: string; day: number }; answer: KeyLoad | "revoked" | null };
 	loadAccount: { arguments: { accountId: string }; answer: Account | null };
 	acquire: { arguments: AcquireRequest; answer: AcquireResult };
 	budgets: { arguments: { accountId: string; day: number }; answer: readonly BudgetState[] };

@@ -78,6 +78,8 @@ test("two Authorization headers are no key, even where both are the same", async
 
 test("a 401 names its scheme, and which of the cases it is", async () => {
 	const { secret } = await fixture.gate.newKey({ key: { expiresAtMs: clock.wallMs() + 60_000 } });
+	const revoked = await fixture.gate.newKey();
+	await revokeKey(fixture.gate.admin, revoked.id);
 	clock.advance(60_001);
 	for (const [authorization, reason] of [
 		[null, "the request has no key; send Authorization: Bearer <key>"],
@@ -86,7 +88,8 @@ test("a 401 names its scheme, and which of the cases it is", async () => {
 		["sk_inf_bare", 'the Authorization header does not begin with "Bearer "; send Authorization: Bearer <key>'],
 		["Bearer: sk_inf_colon", 'the Authorization header does not begin with "Bearer "; send Authorization: Bearer <key>'],
 		["Bearer two words", "the header does not hold one key; send Authorization: Bearer <key>"],
-		["Bearer sk_inf_wrong", "no account of this service has this key, or it was deleted"],
+		["Bearer sk_inf_wrong", "no account of this service has this key"],
+		[`Bearer ${revoked.secret}`, "this key was revoked; use another, or make one"],
 		[`Bearer ${secret}`, "this key has expired; use another, or make one"],
 	] as const) {
 		const answer = await models(authorization);

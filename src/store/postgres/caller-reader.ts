@@ -11,13 +11,14 @@ export async function readAccount(sql: SQL, accountId: string): Promise<Account 
 }
 
 /**
- * Reads an unrevoked key, or a wallet by its name (wallet-callers.ts), with its account and what it spent in the
+ * Reads a key, or a wallet by its name (wallet-callers.ts), with its account and what it spent in the
  * window of its limit.
  */
-export async function readKey(sql: SQL, hash: string, day: number): Promise<KeyLoad | null> {
+export async function readKey(sql: SQL, hash: string, day: number): Promise<KeyLoad | "revoked" | null> {
 	const name = readName(hash);
 	if (name !== null) return readWallet(sql, hash, name);
-	const [row] = await sql.unsafe("SELECT * FROM keys WHERE hash = $1 AND revoked_at IS NULL", [hash]);
+	const [row] = await sql.unsafe("SELECT * FROM keys WHERE hash = $1", [hash]);
+	if (row !== undefined && row.revoked_at !== null) return "revoked";
 	const account = row === undefined ? null : await readAccount(sql, row.account_id);
 	if (account === null) return null;
 	const key = keyOf(row);

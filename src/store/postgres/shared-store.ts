@@ -20,7 +20,7 @@ export interface SharedStore<On> {
 	heartbeat(on: On, node: NodeEpoch, termMs: number): Promise<Heartbeat>;
 	reap(on: On, afterMs: number): Promise<number>;
 	/** See `caller-reader.ts`. */
-	readKey(on: On, hash: string, day: number): Promise<KeyLoad | null>;
+	readKey(on: On, hash: string, day: number): Promise<KeyLoad | "revoked" | null>;
 	readAccount(on: On, accountId: string): Promise<Account | null>;
 	/** See `batch-applier.ts`. */
 	applier(node: NodeEpoch): SharedApplier<On>;
