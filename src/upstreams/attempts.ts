@@ -7,8 +7,8 @@ import { AttemptTimeout } from "./attempt-timeout.ts";
 import type { CallCounts, CountsByUpstream } from "./call-counts.ts";
 import { asFailure, failureOf, isGood, isRefused } from "./connect.ts";
 import {
+	failureOfOwnError,
 	mostInformative,
-	passedOn,
 	type UpstreamFailure,
 	unlessQuoted,
 	upstreamAtCapacity,
@@ -78,10 +78,10 @@ export class Attempt {
 	#span: Span | null = null;
 	#ended = false;
 
-	constructor(node: UpstreamNode, watch: AttemptTimeout, pool: Pool, giveBack: () => void, counts?: CallCounts) {
+	constructor(node: UpstreamNode, timeout: AttemptTimeout, pool: Pool, giveBack: () => void, counts?: CallCounts) {
 		this.#counts = counts;
 		this.node = node;
-		this.timeout = watch;
+		this.timeout = timeout;
 		this.#pool = pool;
 		this.#giveBack = giveBack;
 	}
@@ -155,7 +155,7 @@ export class Attempts {
 	 */
 	async run<T>(
 		attempt: (response: Response, current: Attempt) => Promise<T>,
-		limit: (watch: AttemptTimeout, node: UpstreamNode) => void,
+		limit: (timeout: AttemptTimeout, node: UpstreamNode) => void,
 	): Promise<T> {
 		const { pool } = this.#deps;
 		const { targets, tenant, signal } = this.#call;
@@ -188,26 +188,26 @@ export class Attempts {
 		candidate: Candidate,
 		giveBack: () => void,
 		attempt: (response: Response, current: Attempt) => Promise<T>,
-		limit: (watch: AttemptTimeout, node: UpstreamNode) => void,
+		limit: (timeout: AttemptTimeout, node: UpstreamNode) => void,
 	): Promise<{ readonly value: T } | "failed" | "late"> {
 		const { pool, clock, counts } = this.#deps;
 		const { node } = candidate;
-		const watch = new AttemptTimeout(this.#call.signal, clock);
-		limit(watch, node);
-		if (watch.isOver && this.#failures.length > 0) {
+		const timeout = new AttemptTimeout(this.#call.signal, clock);
+		limit(timeout, node);
+		if (timeout.isOver && this.#failures.length > 0) {
 			// The time of all attempts is over: one more would only be blamed for it.
-			watch.close();
+			timeout.close();
 			giveBack();
 			return "late";
 		}
-		const current = new Attempt(node, watch, pool, giveBack, counts?.of(node.name));
+		const current = new Attempt(node, timeout, pool, giveBack, counts?.of(node.name));
 		this.#current = current;
 		try {
 			const endpoint = node.endpoint();
 			const response = await (endpoint instanceof Promise
 				? this.#sendToMoving(candidate, endpoint, current)
 				: this.#send(candidate, endpoint, current));
-			watch.onBytes();
+			timeout.onBytes();
 			current.onHeaders(response.status);
 			if (!isGood(response)) throw await failureOf(response, node, this.#key);
 			return { value: await attempt(response, current) };
@@ -234,7 +234,7 @@ export class Attempts {
 		}
 		const failure =
 			error instanceof ApiError
-				? passedOn(error)
+				? failureOfOwnError(error)
 				: unlessQuoted(withoutSecrets(asFailure(error, current.timeout), current.node.mask), this.#call.raw);
 		current.timeout.abort(failure);
 		current.end(failure);

@@ -1,7 +1,7 @@
 import type { TimerClock } from "../telemetry/timer-clock.ts";
 import type { AttemptTimeout } from "./attempt-timeout.ts";
 import { errorBody } from "./error-text.ts";
-import { failureOfAnswer, failureOfConnection, ownErrorOf, passedOn, type UpstreamFailure } from "./failures.ts";
+import { failureOfAnswer, failureOfConnection, failureOfOwnError, ownErrorOf, type UpstreamFailure } from "./failures.ts";
 import type { Fetch } from "./fetch.ts";
 import type { Endpoint, UpstreamNode } from "./node.ts";
 
@@ -44,7 +44,7 @@ export async function failureOf(response: Response, node: UpstreamNode, key: str
 	const retryAfter = response.headers.get("retry-after");
 	const body = errorBody(await readSome(response, MAX_ERROR_BYTES), key);
 	const own = node.ejectable ? undefined : ownErrorOf(response.status, body, retryAfter);
-	return own ? passedOn(own) : failureOfAnswer(response.status, body, retryAfter);
+	return own ? failureOfOwnError(own) : failureOfAnswer(response.status, body, retryAfter);
 }
 
 /** Reads the beginning of a body without waiting for the rest. Never throws. */
@@ -97,8 +97,8 @@ export function cancelBody(body: Cancelable | null | undefined): void {
  * Returns the failure behind an error of fetch or of a body: our own abort, a failure that is named already, or a
  * broken connection.
  */
-export function asFailure(error: unknown, watch: AttemptTimeout): UpstreamFailure {
-	if (watch.failure) return watch.failure;
+export function asFailure(error: unknown, timeout: AttemptTimeout): UpstreamFailure {
+	if (timeout.failure) return timeout.failure;
 	return isFailure(error) ? error : failureOfConnection(error);
 }
 

@@ -8,7 +8,7 @@ import type { UpstreamErrorText } from "./upstream-error-text.ts";
 const MAX_READ_CHARS = 8_192;
 /** Maximum length of its codes, and of the field that it names. */
 const MAX_NAME_CHARS = 256;
-const MAX_TOLD_CHARS = 2_000;
+const MAX_CALLER_CHARS = 2_000;
 /** Maximum nesting: gateways wrap the error of the server behind them. */
 const MAX_NESTED = 4;
 
@@ -136,14 +136,14 @@ const FILES = /(?<![\w/.:])\/(?:home|root|usr|opt|var|tmp|mnt|srv|etc|workspace|
 
 /** Returns the part of a server's text that a caller may read, without its software and file paths. */
 export function callerText(message: string): string {
-	const told = beginningOf(message, MAX_READ_CHARS)
+	const cleaned = beginningOf(message, MAX_READ_CHARS)
 		.replace(EXCEPTIONS, "")
 		.replaceAll(/\s*For (?:further|more) information(?:,)? (?:visit|see) https?:\/\/\S+/gi, "")
 		.replaceAll(REGISTRIES, "[address]")
 		.replaceAll(FILES, "[file]")
 		.replaceAll(LIBRARIES, "the backend")
 		.trim();
-	return beginningOf(told, MAX_TOLD_CHARS);
+	return beginningOf(cleaned, MAX_CALLER_CHARS);
 }
 
 function nameOf(value: unknown): string | undefined {

@@ -5,10 +5,10 @@ import {
 	type FailureKind,
 	failureOfAnswer,
 	failureOfConnection,
+	failureOfOwnError,
 	isErrorBody,
 	mostInformative,
 	ownErrorOf,
-	passedOn,
 	retryAfterSeconds,
 	upstreamAtCapacity,
 	upstreamOffline,
@@ -251,8 +251,8 @@ describe("of several failures", () => {
 		expect(mostInformative([upstreamOffline("x"), brokenAnswer("x"), upstreamTimedOut("x")]).kind).toBe("timeout");
 		expect(mostInformative([brokenAnswer("x"), upstreamAtCapacity("x")]).answer.code).toBe("MODEL_AT_CAPACITY");
 		expect(
-			mostInformative([passedOn(new ApiError("MODEL_OFFLINE", { message: "loading 40 %" })), upstreamOffline("x")]).answer
-				.message,
+			mostInformative([failureOfOwnError(new ApiError("MODEL_OFFLINE", { message: "loading 40 %" })), upstreamOffline("x")])
+				.answer.message,
 		).toBe("loading 40 %");
 		expect(mostInformative([]).answer.code).toBe("MODEL_OFFLINE");
 	});

@@ -171,7 +171,7 @@ export function failureOfAnswer(status: number, body: unknown, retryAfter: strin
 	const detail = [`status ${status}`, text.code || text.type].filter(Boolean).join(", ").slice(0, 200);
 	if (effective >= 300 && effective < 400) return brokenAnswer(`status ${status}: a redirect`, status);
 	if (isContentRefusal(effective, text, body)) {
-		return new UpstreamFailure("request", contentRefusal(toldOf(text)), detail, effective);
+		return new UpstreamFailure("request", contentRefusal(messageForCaller(text)), detail, effective);
 	}
 	if (isAccount(effective, text)) {
 		const failure = account(detail, effective);
@@ -237,7 +237,7 @@ export function upstreamAtCapacity(detail: string): UpstreamFailure {
 }
 
 /** Wraps an error of the table from the embedded engine, or from our own shaping of the request, unchanged. */
-export function passedOn(error: ApiError): UpstreamFailure {
+export function failureOfOwnError(error: ApiError): UpstreamFailure {
 	const isRequest = error.status === 400 || error.status === 413 || error.status === 422;
 	return new UpstreamFailure(isRequest ? "request" : "given", error, error.code);
 }
@@ -327,14 +327,14 @@ function overflow(text: UpstreamErrorText): ApiError {
 }
 
 /** Returns the message for the caller; empty where it is, or seems, about our account. */
-function toldOf({ message }: UpstreamErrorText): string {
+function messageForCaller({ message }: UpstreamErrorText): string {
 	return ACCOUNT_WORDS.test(message) ? "" : callerText(message);
 }
 
 /** Returns a refusal with the upstream's message for the caller. */
 function refused(text: UpstreamErrorText): ApiError {
 	return new ApiError("INVALID_REQUEST", {
-		message: toldOf(text) || "The model's backend refused this request; check its parameters",
+		message: messageForCaller(text) || "The model's backend refused this request; check its parameters",
 		...(text.param ? { param: text.param } : {}),
 	});
 }

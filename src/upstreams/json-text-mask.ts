@@ -22,27 +22,27 @@ export class JsonTextMask {
 	take(piece: Uint8Array): Uint8Array {
 		const text = this.#rest + Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength).toString("latin1");
 		this.#rest = "";
-		const told: string[] = [];
+		const output: string[] = [];
 		for (let at = 0; at < text.length; ) {
 			if (!this.#isInside) {
 				const quote = text.indexOf('"', at);
 				const end = quote < 0 ? text.length : quote + 1;
-				told.push(text.slice(at, end));
+				output.push(text.slice(at, end));
 				this.#isInside = quote >= 0;
 				at = end;
 				continue;
 			}
 			const { end, isWhole } = contentEnd(text, at);
-			told.push(encoded(this.#mask.take(decoded(text.slice(at, end)))));
+			output.push(encoded(this.#mask.take(decoded(text.slice(at, end)))));
 			if (!isWhole) {
 				this.#rest = text.slice(end);
 				break;
 			}
-			told.push(encoded(this.#mask.end()), '"');
+			output.push(encoded(this.#mask.end()), '"');
 			this.#isInside = false;
 			at = end + 1;
 		}
-		return Buffer.from(told.join(""), "latin1");
+		return Buffer.from(output.join(""), "latin1");
 	}
 
 	/** Returns the rest of JSON that ends early. */

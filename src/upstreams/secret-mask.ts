@@ -22,7 +22,7 @@ const SEARCH_BYTES = 4 * 1_048_576;
 
 export class SecretMask {
 	/** Secrets that this upstream is sent and may repeat, longest first. */
-	readonly spoken: readonly string[];
+	readonly ownSecrets: readonly string[];
 	readonly #inErrors: readonly string[];
 	/** The same secrets as JSON writes them; with a backslash more in other spellings, which the pattern knows. */
 	readonly #inJson: readonly string[];
@@ -41,12 +41,12 @@ export class SecretMask {
 		const longFirst = (secrets: readonly string[], least: number) =>
 			[...new Set(secrets)].filter(({ length }) => length >= least).sort((a, b) => b.length - a.length);
 		this.#inErrors = longFirst([...own, ...all], LEAST_IN_ERRORS);
-		this.spoken = longFirst(own, LEAST_IN_ANSWERS);
-		this.#inJson = longFirst(this.spoken.flatMap(spellings), LEAST_IN_ANSWERS);
-		const secrets = this.spoken.map(anySpelling).join("|");
+		this.ownSecrets = longFirst(own, LEAST_IN_ANSWERS);
+		this.#inJson = longFirst(this.ownSecrets.flatMap(spellings), LEAST_IN_ANSWERS);
+		const secrets = this.ownSecrets.map(anySpelling).join("|");
 		this.#pattern = secrets === "" ? null : new RegExp(secrets, "g");
-		const told = [...anyOf(this.#inErrors.flatMap(forms)), innerPattern(hosts)].join("|");
-		this.#errorPattern = new RegExp(told, "gi");
+		const patterns = [...anyOf(this.#inErrors.flatMap(forms)), innerPattern(hosts)].join("|");
+		this.#errorPattern = new RegExp(patterns, "gi");
 		this.#longest = Math.max(LONGEST_INNER, 6 * (this.#inErrors[0]?.length ?? 0));
 	}
 
@@ -54,7 +54,7 @@ export class SecretMask {
 	 * Returns an error's text for callers, without secrets, credentials in addresses, and addresses of the inner network.
 	 */
 	error(text: string): string {
-		return text.replaceAll(this.#errorPattern, masked);
+		return text.replaceAll(this.#errorPattern, replacementOf);
 	}
 
 	/** Returns a text for the operator's log, without secrets. */
@@ -73,12 +73,12 @@ export class SecretMask {
 	/** Masks the bytes of a whole answer; returns the same object where there is nothing to mask. */
 	async answerBytes(bytes: Uint8Array): Promise<Uint8Array> {
 		if (this.#pattern === null || !(await this.#suspects(bytes))) return bytes;
-		return this.#masked(bytes, this.#pattern);
+		return this.#maskBytes(bytes, this.#pattern);
 	}
 
 	/** Masks an answer in pieces; null where there is nothing to look for. */
 	answerPieces(): PieceSecrets | null {
-		return this.#pattern === null ? null : new PieceSecrets(this.#inJson, this.#pattern, masked);
+		return this.#pattern === null ? null : new PieceSecrets(this.#inJson, this.#pattern, replacementOf);
 	}
 
 	/** Masks sound in pieces, keeping its length. */
@@ -122,13 +122,13 @@ export class SecretMask {
 	#errorMask(onMasked: () => void): JsonTextMask {
 		const replace = (...match: readonly unknown[]) => {
 			onMasked();
-			return masked(...match);
+			return replacementOf(...match);
 		};
 		return new JsonTextMask(new PieceMask(this.#errorPattern, replace, this.#longest));
 	}
 
-	async #masked(bytes: Uint8Array, pattern: RegExp): Promise<Uint8Array> {
-		const mask = new PieceMask(pattern, masked, this.#longest);
+	async #maskBytes(bytes: Uint8Array, pattern: RegExp): Promise<Uint8Array> {
+		const mask = new PieceMask(pattern, replacementOf, this.#longest);
 		const pieces = await inSteps(bytes, (piece) => mask.take(Buffer.from(piece).toString("latin1")));
 		return Buffer.from([...pieces, mask.end()].join(""), "latin1");
 	}
@@ -144,7 +144,7 @@ async function inSteps<T>(bytes: Uint8Array, work: (step: Uint8Array) => T): Pro
 	return done;
 }
 
-function masked(...match: readonly unknown[]): string {
+function replacementOf(...match: readonly unknown[]): string {
 	const groups = match.at(-1) as Readonly<Record<string, unknown>> | string | undefined;
 	if (typeof groups !== "object") return MASKED_SECRET;
 	if (groups.credentials !== undefined) return `//${MASKED_SECRET}@`;

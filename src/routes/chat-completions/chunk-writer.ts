@@ -30,7 +30,7 @@ interface OurFrame {
  */
 export class ChunkWriter implements StreamForm {
 	readonly #session: ChatSession;
-	readonly #retold: ((choice: unknown) => unknown) | null;
+	readonly #convertChoice: ((choice: unknown) => unknown) | null;
 	#id: string | null = null;
 	#created: number;
 	readonly #choices: StreamedChoices;
@@ -42,10 +42,10 @@ export class ChunkWriter implements StreamForm {
 	/** The rewritten frames; a stream has few. */
 	readonly #frames: OurFrame[] = [];
 
-	/** @param retold converts each choice to another form; null: none */
-	constructor(session: ChatSession, retold: ((choice: unknown) => unknown) | null = null) {
+	/** @param convertChoice converts each choice to another form; null: none */
+	constructor(session: ChatSession, convertChoice: ((choice: unknown) => unknown) | null = null) {
 		this.#session = session;
-		this.#retold = retold;
+		this.#convertChoice = convertChoice;
 		this.#created = Math.floor(session.call.admittedAtMs / 1000);
 		this.#documents = documentsCall(session);
 		this.#choices = new StreamedChoices(session.call.requestId);
@@ -55,7 +55,7 @@ export class ChunkWriter implements StreamForm {
 
 	/** Returns the SSE text of one chunk. */
 	event(event: ChatEvent): string {
-		if (event.frame === null || this.#first || this.#retold !== null || !this.#choices.isSteady(event.frame)) {
+		if (event.frame === null || this.#first || this.#convertChoice !== null || !this.#choices.isSteady(event.frame)) {
 			const before = (this.#first ? this.#opening(event) : "") + (this.#documents === null ? "" : this.#documentsBefore(event));
 			return `${before}data: ${this.#rewritten(event)}\n\n`;
 		}
@@ -88,10 +88,10 @@ export class ChunkWriter implements StreamForm {
 			for (const call of Array.isArray(calls) ? (calls as unknown[]) : [])
 				if (isRecord(call) && typeof call.index === "number") this.#nextCall = Math.max(this.#nextCall, call.index + 1);
 		}
-		return ends ? this.#tellDocuments() : "";
+		return ends ? this.#documentsChunk() : "";
 	}
 
-	#tellDocuments(): string {
+	#documentsChunk(): string {
 		const call = this.#documents;
 		if (call === null) return "";
 		this.#documents = null;
@@ -115,9 +115,9 @@ export class ChunkWriter implements StreamForm {
 	#rewritten({ text, body }: ChatEvent): string {
 		this.#begin(body);
 		const edits = this.#edits(body);
-		const came: readonly unknown[] = Array.isArray(body.choices) ? (body.choices as unknown[]) : [];
-		const taken = Array.isArray(body.choices) ? this.#choices.take(came) : [];
-		const choices = this.#retold === null ? taken : (taken ?? came).map(this.#retold);
+		const received: readonly unknown[] = Array.isArray(body.choices) ? (body.choices as unknown[]) : [];
+		const completed = Array.isArray(body.choices) ? this.#choices.take(received) : [];
+		const choices = this.#convertChoice === null ? completed : (completed ?? received).map(this.#convertChoice);
 		if (choices !== null) edits.set("choices", JSON.stringify(choices));
 		if (body.usage !== undefined && body.usage !== null) edits.set("usage", null);
 		const { streamEcho } = this.#session;
@@ -169,14 +169,14 @@ export class ChunkWriter implements StreamForm {
 			logprobs: null,
 			finish_reason: "length",
 		}));
-		return this.#tellDocuments() + this.#own({ choices });
+		return this.#documentsChunk() + this.#own({ choices });
 	}
 
 	/** Returns the last chunk with usage and cost, if the caller requested it, and the end of the stream. */
-	end({ posted, usage }: PostedCharge, told: Readonly<Record<string, unknown>> | null): string {
-		const documents = this.#tellDocuments();
+	end({ posted, usage }: PostedCharge, reportedUsage: Readonly<Record<string, unknown>> | null): string {
+		const documents = this.#documentsChunk();
 		if (!this.#session.includeUsage) return documents + DONE;
-		return documents + this.#own({ choices: [], usage: shownUsage(told, usage), cost: costOf(posted) }) + DONE;
+		return documents + this.#own({ choices: [], usage: shownUsage(reportedUsage, usage), cost: costOf(posted) }) + DONE;
 	}
 
 	#own(members: Record<string, unknown>): string {

@@ -59,12 +59,12 @@ export class StreamedChoices {
 	/** Returns the choices to send instead of a chunk's; null: they are complete. */
 	take(choices: readonly unknown[]): readonly unknown[] | null {
 		let isOdd = false;
-		const told = choices.filter(isRecord).map((choice, place) => {
-			const said = this.#choice(choice, place);
-			isOdd ||= said !== choice;
-			return said;
+		const completed = choices.filter(isRecord).map((choice, place) => {
+			const whole = this.#choice(choice, place);
+			isOdd ||= whole !== choice;
+			return whole;
 		});
-		return isOdd || told.length < choices.length ? told : null;
+		return isOdd || completed.length < choices.length ? completed : null;
 	}
 
 	#choice(choice: Fields, place: number): Fields {
@@ -73,8 +73,8 @@ export class StreamedChoices {
 		if (known === undefined && this.#choices.size === MAX_CHOICES) return choice;
 		const underWay = known ?? { lastCall: undefined, byIndex: new Map(), used: new Set(), nextIndex: 0 };
 		this.#choices.set(index, underWay);
-		const came = isRecord(choice.delta) ? choice.delta : saidInstead(choice);
-		const delta = this.#delta(came, known === undefined, underWay);
+		const content = isRecord(choice.delta) ? choice.delta : contentOf(choice);
+		const delta = this.#delta(content, known === undefined, underWay);
 		const { finish_reason: reason } = choice;
 		if (index === choice.index && delta === choice.delta && (isNoEnd(reason) || isOpenAiReason(reason))) return choice;
 		const { text: _text, message: _message, ...rest } = choice;
@@ -87,8 +87,8 @@ export class StreamedChoices {
 		Object.assign(edits, outputTexts(delta));
 		const { tool_calls: calls } = delta;
 		if (Array.isArray(calls)) {
-			const told = calls.filter(isRecord).map((call) => this.#call(call, underWay));
-			if (told.length < calls.length || told.some((call, place) => call !== calls[place])) edits.tool_calls = told;
+			const completed = calls.filter(isRecord).map((call) => this.#call(call, underWay));
+			if (completed.length < calls.length || completed.some((call, place) => call !== calls[place])) edits.tool_calls = completed;
 		} else if (calls !== undefined && calls !== null) edits.tool_calls = null;
 		return Object.keys(edits).length === 0 ? delta : { ...delta, ...edits };
 	}
@@ -98,7 +98,7 @@ export class StreamedChoices {
 		const known = typeof call.index === "number" ? underWay.byIndex.get(call.index) : underWay.lastCall;
 		const isWhole = () => known !== undefined && known.identity.id === null && isWholeObject(known.written);
 		if (known === undefined || known.identity.isOther(call.id, called.name, isWhole))
-			return this.#callCount < MAX_CALLS ? this.#begun(call, called, underWay) : call;
+			return this.#callCount < MAX_CALLS ? this.#newCall(call, called, underWay) : call;
 		const isSameId = call.id === undefined || call.id === null;
 		const isSameName = called.name === undefined || called.name === null || called.name === "";
 		this.#keep(known, called.arguments);
@@ -110,17 +110,17 @@ export class StreamedChoices {
 		return { ...rest, index: known.index, function: { ...others, ...more, arguments: argumentsText(called.arguments) } };
 	}
 
-	#begun(call: Fields, called: Fields, underWay: ChoiceUnderWay): Fields {
+	#newCall(call: Fields, called: Fields, underWay: ChoiceUnderWay): Fields {
 		const identity = new CallIdentity();
 		identity.learn(call.id, called.name);
 		const isFree = typeof call.index === "number" && !underWay.used.has(call.index);
 		const index = isFree ? Number(call.index) : underWay.nextIndex;
-		const begun = { identity, index, written: "" };
+		const newCall = { identity, index, written: "" };
 		underWay.used.add(index);
 		underWay.nextIndex = Math.max(underWay.nextIndex, index + 1);
-		underWay.lastCall = begun;
-		underWay.byIndex.set(call.index, begun);
-		this.#keep(begun, called.arguments);
+		underWay.lastCall = newCall;
+		underWay.byIndex.set(call.index, newCall);
+		this.#keep(newCall, called.arguments);
 		const id = identity.id ?? ownCallId(this.#requestId, this.#callCount);
 		this.#callCount++;
 		if (index !== call.index || identity.id === null) this.#callsArePlain = false;
@@ -137,18 +137,18 @@ export class StreamedChoices {
 export function wholeChoices(choices: readonly unknown[], requestId: string): readonly unknown[] | null {
 	let callCount = 0;
 	let isOdd = false;
-	const told = choices.filter(isRecord).map((choice, place) => {
-		const came = isRecord(choice.message) ? choice.message : saidInstead(choice);
-		const calls = Array.isArray(came.tool_calls) ? (came.tool_calls as unknown[]) : [];
+	const completed = choices.filter(isRecord).map((choice, place) => {
+		const content = isRecord(choice.message) ? choice.message : contentOf(choice);
+		const calls = Array.isArray(content.tool_calls) ? (content.tool_calls as unknown[]) : [];
 		const whole = calls.filter(isRecord).map((call) => {
 			const id = ownCallId(requestId, callCount++);
 			return isWholeCall(call) ? call : { ...call, id: isBlank(call.id) ? id : call.id, type: typeOf(call), ...functionOf(call) };
 		});
-		const edits: Record<string, unknown> = { ...outputTexts(came) };
-		if (came.role !== "assistant") edits.role = "assistant";
-		if (came.content === undefined) edits.content = null;
+		const edits: Record<string, unknown> = { ...outputTexts(content) };
+		if (content.role !== "assistant") edits.role = "assistant";
+		if (content.content === undefined) edits.content = null;
 		if (whole.some((call, at) => call !== calls[at])) edits.tool_calls = whole;
-		const isPlain = Object.keys(edits).length === 0 && came === choice.message;
+		const isPlain = Object.keys(edits).length === 0 && content === choice.message;
 		if (isPlain && typeof choice.index === "number" && isOpenAiReason(choice.finish_reason)) return choice;
 		isOdd = true;
 		const { text: _text, delta: _delta, ...rest } = choice;
@@ -156,15 +156,15 @@ export function wholeChoices(choices: readonly unknown[], requestId: string): re
 		return {
 			...rest,
 			index: typeof choice.index === "number" ? choice.index : place,
-			message: { ...came, ...edits },
+			message: { ...content, ...edits },
 			finish_reason: isFinishReason(choice.finish_reason) ? finishReasonOf(choice.finish_reason) : ended,
 		};
 	});
-	return isOdd || told.length < choices.length ? told : null;
+	return isOdd || completed.length < choices.length ? completed : null;
 }
 
 /** Returns the content of a choice. Some servers use the other form's name, or the older completions' `text`. */
-function saidInstead({ message, delta, text }: Fields): Fields {
+function contentOf({ message, delta, text }: Fields): Fields {
 	if (isRecord(message)) return message;
 	if (isRecord(delta)) return delta;
 	return typeof text === "string" ? { content: text } : {};

@@ -17,9 +17,9 @@ export function functionsAsTools({ functions, function_call: call, tools, tool_c
 	const isChosen = choice === undefined && call !== undefined && (hasTools || older.length > 0);
 	const chosen = isChosen ? { tool_choice: named, function_call: undefined } : {};
 	if (older.length === 0) return chosen;
-	const made = older.map((definition) => ({ type: "function", function: definition }));
-	if (hasTools) return { ...chosen, tools: [...(tools as unknown[]), ...made], functions: undefined };
-	return { ...chosen, tools: made, parallel_tool_calls: false };
+	const convertedTools = older.map((definition) => ({ type: "function", function: definition }));
+	if (hasTools) return { ...chosen, tools: [...(tools as unknown[]), ...convertedTools], functions: undefined };
+	return { ...chosen, tools: convertedTools, parallel_tool_calls: false };
 }
 
 /** Converts a choice, also of a chunk, to one whose call is in the older form. */

@@ -17,14 +17,14 @@ const OBJECT = "chat.completion";
 export async function wholeAnswer(
 	session: ChatSession,
 	answer: WholeAnswer,
-	retold: ((choice: unknown) => unknown) | null = null,
+	convertChoice: ((choice: unknown) => unknown) | null = null,
 ): Promise<(paid: PostedCharge) => Uint8Array> {
 	const members = await membersOf(answer);
 	const { body } = answer;
 	const documents = documentsCall(session);
 	const isOdd = Array.isArray(body.choices) && wholeChoices(body.choices, session.call.requestId) !== null;
-	const isPlainly = documents === null && !isOdd && retold === null;
-	const choices = isPlainly ? null : await choicesText(session, answer, retold);
+	const isUnchanged = documents === null && !isOdd && convertChoice === null;
+	const choices = isUnchanged ? null : await choicesText(session, answer, convertChoice);
 	return ({ posted, usage }) => {
 		const edits = new Map<string, MemberEdit>([
 			["cost", JSON.stringify(costOf(posted))],
@@ -35,8 +35,9 @@ export async function wholeAnswer(
 		if (body.model !== session.model.id) edits.set("model", JSON.stringify(session.model.id));
 		if (body.object !== OBJECT) edits.set("object", JSON.stringify(OBJECT));
 		if (typeof body.created !== "number") edits.set("created", String(Math.floor(session.call.admittedAtMs / 1000)));
-		const told = usage.counted || session.meter.isSum ? null : isRecord(body.usage) ? body.usage : {};
-		if (told === null || !isPlain(told, usage)) edits.set("usage", JSON.stringify(shownUsage(told, usage)));
+		const reportedUsage = usage.counted || session.meter.isSum ? null : isRecord(body.usage) ? body.usage : {};
+		if (reportedUsage === null || !isPlain(reportedUsage, usage))
+			edits.set("usage", JSON.stringify(shownUsage(reportedUsage, usage)));
 		if (choices !== null) edits.set("choices", choices);
 		return spliceMembers(answer.bytes, members, edits);
 	};
@@ -46,13 +47,13 @@ export async function wholeAnswer(
 async function choicesText(
 	session: ChatSession,
 	answer: WholeAnswer,
-	retold: ((choice: unknown) => unknown) | null,
+	convertChoice: ((choice: unknown) => unknown) | null,
 ): Promise<string> {
 	const { choices } = await wholeBody(answer);
 	const whole = Array.isArray(choices) ? (wholeChoices(choices, session.call.requestId) ?? (choices as unknown[])) : choices;
-	const told = Array.isArray(whole) && retold !== null ? whole.map(retold) : whole;
+	const converted = Array.isArray(whole) && convertChoice !== null ? whole.map(convertChoice) : whole;
 	const documents = documentsCall(session);
-	return inTurns(stringifyInSteps(documents === null ? told : withCall(told, documents)));
+	return inTurns(stringifyInSteps(documents === null ? converted : withCall(converted, documents)));
 }
 
 /** Adds a tool call to the message of each choice. */
@@ -66,6 +67,6 @@ function withCall(choices: unknown, call: object): unknown {
 }
 
 /** Returns true where the upstream's usage is sent byte for byte. */
-function isPlain(told: Readonly<Record<string, unknown>>, usage: PostedCharge["usage"]): boolean {
-	return !("cost" in told || "cost_details" in told) && agrees(told, usage);
+function isPlain(reportedUsage: Readonly<Record<string, unknown>>, usage: PostedCharge["usage"]): boolean {
+	return !("cost" in reportedUsage || "cost_details" in reportedUsage) && agrees(reportedUsage, usage);
 }

@@ -45,7 +45,7 @@ export class SendLog {
 	withHash(item: RpcItem, index: number): RpcItem {
 		const send = this.#sendAt(index);
 		if (send === undefined) return item;
-		return { ...item, txHash: send.hashes?.txHash ?? null, mayBeTaken: this.#of.keyed?.unknownSends.has(index) ?? false };
+		return { ...item, txHash: send.hashes?.txHash ?? null, mayBeAccepted: this.#of.keyed?.unknownSends.has(index) ?? false };
 	}
 
 	/** Records the items that are sent now. */

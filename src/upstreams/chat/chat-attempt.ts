@@ -36,7 +36,7 @@ export function chatAttempt(
 			}
 			if (node.provider !== null) {
 				const { name: upstream, provider: config } = node;
-				const asked = {
+				const request = {
 					upstream,
 					config,
 					requestId,
@@ -48,7 +48,7 @@ export function chatAttempt(
 					log,
 					fetchPublic,
 				};
-				return askProvider(asked, signal);
+				return askProvider(request, signal);
 			}
 			return postChat(fetch, { endpoint, body, requestId, stream, isText, headers: tenantHeaders(call, node) }, signal);
 		},

@@ -67,7 +67,7 @@ export function createChatUpstreams(options: ChatUpstreamsOptions): RunningChatU
 		probe: (node) => probe(fetch, clock, node),
 		onChange: (node) => {
 			if (node.health.state === "out") counts.of(node.name).ejections++;
-			tellChange(log, node);
+			logHealthChange(log, node);
 		},
 		...(random ? { random } : {}),
 		...(embedded
@@ -143,7 +143,7 @@ async function probe(fetch: Fetch, clock: TimerClock, node: UpstreamNode): Promi
 	}
 }
 
-function tellChange(log: Log, node: UpstreamNode): void {
+function logHealthChange(log: Log, node: UpstreamNode): void {
 	const fields = { upstream: node.name, state: node.health.state, lastFault: node.health.lastFault };
 	if (node.health.state === "out") log.warn(fields, "an upstream is taken out after consecutive faults");
 	else log.info(fields, "an upstream is back");

@@ -32,8 +32,8 @@ export class EventFrame {
 		const end = text.length - this.tail.length;
 		if (end < this.head.length || !text.startsWith(this.head) || !text.endsWith(this.tail)) return null;
 		const written = text.slice(this.head.length, end);
-		const said = unquoted(written);
-		return said === null ? null : new FramedEvent(this, written, said);
+		const piece = unquoted(written);
+		return piece === null ? null : new FramedEvent(this, written, piece);
 	}
 }
 
@@ -45,17 +45,17 @@ export class FramedEvent implements ChatEvent {
 
 	/**
 	 * @param written the text between the quotes
-	 * @param said the same, decoded
+	 * @param piece the same, decoded
 	 */
-	constructor(frame: EventFrame, written: string, said: string) {
+	constructor(frame: EventFrame, written: string, piece: string) {
 		this.frame = frame;
 		this.written = written;
-		this.piece = said;
+		this.piece = piece;
 	}
 
 	/** Returns the event with another text. */
-	withPiece(said: string): FramedEvent {
-		return new FramedEvent(this.frame, JSON.stringify(said).slice(1, -1), said);
+	withPiece(piece: string): FramedEvent {
+		return new FramedEvent(this.frame, JSON.stringify(piece).slice(1, -1), piece);
 	}
 
 	get text(): string {
@@ -95,7 +95,7 @@ export function frameOf(text: string, body: Fields): EventFrame | null {
 }
 
 /** Keys of a delta that may hold content. */
-const SAYING = ["content", "reasoning_content", "reasoning", "refusal", "tool_calls"];
+const TEXT_KEYS = ["content", "reasoning_content", "reasoning", "refusal", "tool_calls"];
 
 /** Returns the one string of an event that does not end it; null where it has none or several. */
 function pieceOf(body: Fields | null): string | null {
@@ -103,12 +103,12 @@ function pieceOf(body: Fields | null): string | null {
 	if (choice === null || isFinishReason(choice.finish_reason) || choice.usage) return null;
 	if (!isRecord(choice.delta)) return typeof choice.text === "string" && choice.text !== "" ? choice.text : null;
 	let piece: string | null = null;
-	for (const key of SAYING) {
+	for (const key of TEXT_KEYS) {
 		const value = choice.delta[key];
 		if (value === undefined || value === null || value === "") continue;
-		const said = key === "tool_calls" ? argumentsOf(value) : value;
-		if (piece !== null || typeof said !== "string") return null;
-		piece = said;
+		const text = key === "tool_calls" ? argumentsOf(value) : value;
+		if (piece !== null || typeof text !== "string") return null;
+		piece = text;
 	}
 	return piece;
 }
@@ -139,8 +139,8 @@ export interface ChatEvent {
 	/** Parsed at first use. */
 	readonly body: Readonly<Record<string, unknown>>;
 	/**
-	 * Set where the event repeats an earlier one with another piece of the model's text, and nothing else: no usage, no
-	 * end. `said` is that piece then, `written` its JSON form.
+	 * Set where the event differs from an earlier one only in the piece of the model's text, without usage and without an
+	 * end. `piece` is that piece, and `written` is its JSON form.
 	 */
 	readonly frame: EventFrame | null;
 	readonly written: string;

@@ -60,7 +60,7 @@ export class EventReader {
 		this.#mostChoices = mostChoices;
 		this.#parser = new SseParser(maxEventBytes);
 		this.#mask = mask;
-		this.#split = mask.spoken.length === 0 ? null : new SplitSecrets(mask);
+		this.#split = mask.ownSecrets.length === 0 ? null : new SplitSecrets(mask);
 	}
 
 	/** The last reported usage, wherever it was. */
@@ -92,9 +92,9 @@ export class EventReader {
 			this.#parser.push(bytes);
 			for (let event = this.#next(); event !== null; event = this.#next()) {
 				if (this.#split === null) events.push(event);
-				else for (const told of this.#split.take(event)) events.push(told);
+				else for (const masked of this.#split.take(event)) events.push(masked);
 			}
-			if (this.#isOver && this.#split !== null) for (const told of this.#split.flush()) events.push(told);
+			if (this.#isOver && this.#split !== null) for (const masked of this.#split.flush()) events.push(masked);
 		} catch (error) {
 			this.#fault = isStreamFault(error) ? brokenAnswer(error.message) : error;
 			if (events.length === 0) throw this.#fault;
@@ -122,11 +122,11 @@ export class EventReader {
 			const clean = this.#mask.answer(written);
 			return this.#hit(new FramedEvent(frame, clean, clean));
 		}
-		let said = this.#parser.next();
+		let data = this.#parser.next();
 		// Some servers send `null` between chunks to keep the connection open.
-		while (said === "null") said = this.#parser.next();
-		if (said === null) return null;
-		const text = this.#mask.answer(said);
+		while (data === "null") data = this.#parser.next();
+		if (data === null) return null;
+		const text = this.#mask.answer(data);
 		if (text.includes("\n")) return this.#parsed(text);
 		for (const frame of this.#frames) {
 			const event = frame.match(text);

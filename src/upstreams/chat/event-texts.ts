@@ -3,9 +3,9 @@ import { isRecord } from "../../schema/is-record.ts";
 type Fields = Record<string, unknown>;
 
 /** Members of a delta that carry the model's text in pieces. */
-const SAYING = ["content", "reasoning_content", "reasoning", "thinking", "refusal"];
+const TEXT_KEYS = ["content", "reasoning_content", "reasoning", "thinking", "refusal"];
 /** Members with text of a piece that a provider needs back. */
-const SAYING_DETAIL = ["text", "summary", "data"];
+const DETAIL_TEXT_KEYS = ["text", "summary", "data"];
 
 /** A place in the events of a stream where a text arrives in pieces. */
 export interface TextPlace {
@@ -24,23 +24,23 @@ export function textPlaces(body: Readonly<Fields>): TextPlace[] {
 		add(places, choice, "text", index);
 		const { delta } = choice;
 		if (!isRecord(delta)) continue;
-		for (const name of SAYING) add(places, delta, name, index);
+		for (const name of TEXT_KEYS) add(places, delta, name, index);
 		for (const part of records(delta.content)) add(places, part, "text", `${index} content`);
 		for (const call of records(delta.tool_calls))
 			if (isRecord(call.function)) add(places, call.function, "arguments", `${index} call ${String(call.index ?? 0)}`);
 		if (isRecord(delta.function_call)) add(places, delta.function_call, "arguments", `${index} call`);
 		for (const detail of records(delta.reasoning_details))
-			for (const name of SAYING_DETAIL) add(places, detail, name, `${index} detail ${String(detail.index ?? "")}`);
+			for (const name of DETAIL_TEXT_KEYS) add(places, detail, name, `${index} detail ${String(detail.index ?? "")}`);
 	}
 	return places;
 }
 
 function add(places: TextPlace[], holder: Fields, name: string, where: string): void {
-	const said = holder[name];
-	if (typeof said !== "string" || said === "") return;
+	const piece = holder[name];
+	if (typeof piece !== "string" || piece === "") return;
 	places.push({
 		key: `${where} ${name}`,
-		text: said,
+		text: piece,
 		write(text) {
 			holder[name] = text;
 		},

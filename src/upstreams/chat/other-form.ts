@@ -133,8 +133,8 @@ function piecesOf({ message, ...rest }: Fields, place: number): Fields[] {
 	const finish_reason = rest.finish_reason ?? "stop";
 	if (message === undefined && typeof rest.text === "string") return [{ ...rest, index, finish_reason }];
 	const deltas = isRecord(message) ? deltasOf(message) : [];
-	const said = deltas.map((delta) => ({ index, delta, logprobs: null, finish_reason: null }));
-	return [...said, { ...rest, index, delta: {}, finish_reason }];
+	const pieces = deltas.map((delta) => ({ index, delta, logprobs: null, finish_reason: null }));
+	return [...pieces, { ...rest, index, delta: {}, finish_reason }];
 }
 
 function deltasOf({ role, content, tool_calls: calls, ...rest }: Fields): Fields[] {
@@ -191,7 +191,7 @@ interface JoinedCall {
 class JoinedChoice {
 	#rest: Fields = {};
 	#text: string | null = null;
-	readonly #said: Record<string, unknown> = { role: "assistant", content: null, refusal: null };
+	readonly #message: Record<string, unknown> = { role: "assistant", content: null, refusal: null };
 	readonly #logprobs: unknown[] = [];
 	readonly #calls: JoinedCall[] = [];
 	readonly #byIndex = new Map<unknown, JoinedCall>();
@@ -200,15 +200,15 @@ class JoinedChoice {
 		this.#rest = { ...this.#rest, ...withoutNull(rest) };
 		if (typeof text === "string") this.#text = (this.#text ?? "") + text;
 		if (isRecord(logprobs) && Array.isArray(logprobs.content)) this.#logprobs.push(...(logprobs.content as unknown[]));
-		const said = delta ?? message;
-		if (!isRecord(said)) return;
-		for (const [key, value] of Object.entries(withoutNull(said))) {
-			const before = this.#said[key];
+		const part = delta ?? message;
+		if (!isRecord(part)) return;
+		for (const [key, value] of Object.entries(withoutNull(part))) {
+			const before = this.#message[key];
 			if (key === "tool_calls") this.#callAll(value);
-			else if (TEXTS.has(key) && typeof value === "string" && typeof before === "string") this.#said[key] = before + value;
+			else if (TEXTS.has(key) && typeof value === "string" && typeof before === "string") this.#message[key] = before + value;
 			else if (Array.isArray(before) && Array.isArray(value))
-				this.#said[key] = [...(before as unknown[]), ...(value as unknown[])];
-			else if (value !== "" || before === undefined) this.#said[key] = value;
+				this.#message[key] = [...(before as unknown[]), ...(value as unknown[])];
+			else if (value !== "" || before === undefined) this.#message[key] = value;
 		}
 	}
 
@@ -221,7 +221,7 @@ class JoinedChoice {
 			...rest,
 			function: { ...called, arguments: written },
 		}));
-		return { ...ended, message: { ...this.#said, ...(calls.length === 0 ? {} : { tool_calls: calls }) } };
+		return { ...ended, message: { ...this.#message, ...(calls.length === 0 ? {} : { tool_calls: calls }) } };
 	}
 
 	#callAll(calls: unknown): void {

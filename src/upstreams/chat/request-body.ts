@@ -30,9 +30,9 @@ const STEPS: readonly Step[] = [
 ];
 
 /** The steps that a key triggers, as bits. */
-const CALLS_FOR = new Map<string, number>();
+const STEPS_OF_KEY = new Map<string, number>();
 for (const [index, { keys }] of STEPS.entries())
-	for (const key of keys) CALLS_FOR.set(key, (CALLS_FOR.get(key) ?? 0) | (1 << index));
+	for (const key of keys) STEPS_OF_KEY.set(key, (STEPS_OF_KEY.get(key) ?? 0) | (1 << index));
 
 /**
  * Returns the body for this upstream (docs/chat.md): its name of the model, its names of our fields, without fields
@@ -42,9 +42,10 @@ export function shapeChatBody(call: ShapedRequest, upstreamModel: string, dialec
 	const body = new BodyView(call.raw, call.members, call.edits);
 	if (body.value("model") !== upstreamModel) body.set("model", JSON.stringify(upstreamModel));
 	shapeStream(body, call.stream);
-	let wanted = 0;
-	for (const key of body.keys()) wanted |= CALLS_FOR.get(key) ?? 0;
-	for (let index = 0; wanted !== 0; index++, wanted >>>= 1) if (wanted & 1) STEPS[index]?.shape(body, dialect, call.model);
+	let triggered = 0;
+	for (const key of body.keys()) triggered |= STEPS_OF_KEY.get(key) ?? 0;
+	for (let index = 0; triggered !== 0; index++, triggered >>>= 1)
+		if (triggered & 1) STEPS[index]?.shape(body, dialect, call.model);
 	return spliceMembers(call.raw, call.members, body.edits);
 }
 
@@ -60,21 +61,21 @@ function shapeMessages(body: BodyView, dialect: Dialect): void {
 
 /** Always requests usage, which decides the price. stream_options of the caller are for us, not for the upstream. */
 function shapeStream(body: BodyView, stream: boolean): void {
-	const asked = body.value("stream");
-	if (asked === undefined && !stream) body.drop("stream");
-	else if (asked !== stream) body.set("stream", String(stream));
+	const requested = body.value("stream");
+	if (requested === undefined && !stream) body.drop("stream");
+	else if (requested !== stream) body.set("stream", String(stream));
 	if (stream) body.set("stream_options", '{"include_usage":true}');
 	else body.drop("stream_options");
 }
 
 /** max_completion_tokens wins; values of 0 or less count as unset (docs/chat.md). */
 function shapeOutputMaximum(body: BodyView, dialect: Dialect): void {
-	const wanted = [body.value("max_completion_tokens"), body.value("max_tokens")].find(
+	const maximum = [body.value("max_completion_tokens"), body.value("max_tokens")].find(
 		(value) => typeof value === "number" && value > 0,
 	);
 	for (const name of ["max_completion_tokens", "max_tokens"] as const) {
-		if (wanted === undefined || name !== dialect.maxTokens) body.drop(name);
-		else if (body.value(name) !== wanted) body.set(name, JSON.stringify(wanted));
+		if (maximum === undefined || name !== dialect.maxTokens) body.drop(name);
+		else if (body.value(name) !== maximum) body.set(name, JSON.stringify(maximum));
 	}
 }
 
@@ -104,17 +105,17 @@ function round(value: number): number {
 
 function shapeVerbosity(body: BodyView, dialect: Dialect): void {
 	const text = memberOf(body.slice("text"), "verbosity");
-	const wanted = body.value("verbosity") ?? (text && parseSlice(text));
+	const verbosity = body.value("verbosity") ?? (text && parseSlice(text));
 	body.drop("text");
-	if (!dialect.verbosity || typeof wanted !== "string" || wanted === "auto") body.drop("verbosity");
-	else if (body.value("verbosity") !== wanted) body.set("verbosity", JSON.stringify(wanted));
+	if (!dialect.verbosity || typeof verbosity !== "string" || verbosity === "auto") body.drop("verbosity");
+	else if (body.value("verbosity") !== verbosity) body.set("verbosity", JSON.stringify(verbosity));
 }
 
 function shapeCacheRetention(body: BodyView, dialect: Dialect): void {
-	const wanted = body.value("prompt_cache_retention");
-	const name = dialect.cacheRetention?.[String(wanted)];
+	const retention = body.value("prompt_cache_retention");
+	const name = dialect.cacheRetention?.[String(retention)];
 	if (name === undefined) body.drop("prompt_cache_retention");
-	else if (name !== wanted) body.set("prompt_cache_retention", JSON.stringify(name));
+	else if (name !== retention) body.set("prompt_cache_retention", JSON.stringify(name));
 }
 
 /** Sets the plain fields. Null and an empty list mean absent (docs/chat.md), which servers need not know. */
@@ -155,8 +156,8 @@ function shapeThinking(body: BodyView, dialect: Dialect, model: TextModel): void
 	else if (dialect.effort === "reasoning") {
 		body.drop("reasoning_effort");
 		const known = Object.entries({ summary: memberOf(reasoning, "summary"), enabled });
-		const kept = known.flatMap(([key, slice]) => (slice ? [[key, parseSlice(slice)] as const] : []));
-		const shaped = { ...(typeof effort === "string" ? { effort } : {}), ...Object.fromEntries(kept) };
+		const others = known.flatMap(([key, slice]) => (slice ? [[key, parseSlice(slice)] as const] : []));
+		const shaped = { ...(typeof effort === "string" ? { effort } : {}), ...Object.fromEntries(others) };
 		if (Object.keys(shaped).length > 0) body.set("reasoning", JSON.stringify(shaped));
 		else body.drop("reasoning");
 	} else {
@@ -171,8 +172,8 @@ function turnThinkingOff(body: BodyView, model: TextModel, dialect: Dialect): vo
 	body.drop("reasoning_effort");
 	switch (dialect.thinkingOff) {
 		case "chat_template_kwargs": {
-			const given = body.value("chat_template_kwargs");
-			const others = typeof given === "object" && given !== null && !Array.isArray(given) ? given : {};
+			const kwargs = body.value("chat_template_kwargs");
+			const others = typeof kwargs === "object" && kwargs !== null && !Array.isArray(kwargs) ? kwargs : {};
 			// Templates have one of two names for the switch and ignore the other.
 			body.set("chat_template_kwargs", JSON.stringify({ ...others, enable_thinking: false, thinking: false }));
 			return;

@@ -32,11 +32,11 @@ function marksOf(dialect: Dialect): readonly Uint8Array[] {
  */
 export function rewriteMessages(messages: JsonSlice, dialect: Dialect): Splice | undefined {
 	// A native search comes first, since nearly all requests have none of these.
-	if (!marksOf(dialect).some((mark) => stands(mark, messages))) return undefined;
+	if (!marksOf(dialect).some((mark) => occursIn(mark, messages))) return undefined;
 	return rewriteElements(messages, (element) => rewriteMessage(messages.bytes, element, dialect));
 }
 
-function stands(mark: Uint8Array, { bytes, start, end }: JsonSlice): boolean {
+function occursIn(mark: Uint8Array, { bytes, start, end }: JsonSlice): boolean {
 	const at = find.call(bytes, mark, start);
 	return at >= 0 && at < end;
 }
@@ -72,16 +72,16 @@ function rewritePart(bytes: Uint8Array, range: ByteRange, dialect: Dialect): Spl
 /** Returns the array with some elements replaced; all other bytes stay. undefined where none is replaced. */
 function rewriteElements(array: JsonSlice, rewrite: (element: ByteRange) => Splice | null): Splice | undefined {
 	const output = new Splice(array.bytes);
-	let keptTo = array.start;
+	let copiedTo = array.start;
 	for (const element of arrayElements(array.bytes, array.start)) {
 		const rewritten = rewrite(element);
 		if (!rewritten) continue;
-		output.keep(keptTo, element.start);
+		output.keep(copiedTo, element.start);
 		output.insert(rewritten);
-		keptTo = element.end;
+		copiedTo = element.end;
 	}
-	if (keptTo === array.start) return undefined;
-	output.keep(keptTo, array.end);
+	if (copiedTo === array.start) return undefined;
+	output.keep(copiedTo, array.end);
 	return output;
 }
 

@@ -19,8 +19,8 @@ interface Tool {
  */
 export function shapeTools(body: BodyView, dialect: Dialect): void {
 	const slice = body.slice("tools");
-	const given = slice && slice.bytes[slice.start] === 0x5b ? arrayElements(slice.bytes, slice.start) : [];
-	let tools = given.flatMap(({ start, end }) => (slice ? shapeTool({ bytes: slice.bytes, start, end }) : []));
+	const elements = slice && slice.bytes[slice.start] === 0x5b ? arrayElements(slice.bytes, slice.start) : [];
+	let tools = elements.flatMap(({ start, end }) => (slice ? shapeTool({ bytes: slice.bytes, start, end }) : []));
 	const choice = body.value("tool_choice");
 	const named = namedTool(choice);
 	if (named !== undefined && dialect.toolChoice !== "any") {
@@ -33,7 +33,7 @@ export function shapeTools(body: BodyView, dialect: Dialect): void {
 		for (const key of ["tools", "tool_choice", "parallel_tool_calls"]) body.drop(key);
 		return;
 	}
-	if (slice === undefined || (tools.length === given.length && !tools.some((tool) => tool.rewritten))) return;
+	if (slice === undefined || (tools.length === elements.length && !tools.some((tool) => tool.rewritten))) return;
 	body.set("tools", listOf(tools, slice.bytes));
 }
 
@@ -41,8 +41,8 @@ function shapeTool(slice: JsonSlice): Tool[] {
 	if (slice.bytes[slice.start] !== 0x7b) return [];
 	const members = objectMembers(slice.bytes, slice.start);
 	const member = (key: string): JsonSlice | undefined => {
-		const found = lastMember(members, key);
-		return found && { bytes: slice.bytes, start: found.valueStart, end: found.valueEnd };
+		const last = lastMember(members, key);
+		return last && { bytes: slice.bytes, start: last.valueStart, end: last.valueEnd };
 	};
 	const typeSlice = member("type");
 	const type = typeSlice && parseSlice(typeSlice);

@@ -16,11 +16,11 @@ const MAX_TEXTS = 256;
 type Fields = Readonly<Record<string, unknown>>;
 
 /** A text that arrives in pieces. */
-interface Text {
+interface TextUnderWay {
 	/** The end of the text sent so far. */
-	gone: string;
+	sentEnd: string;
 	/** Held-back text that may begin a secret. */
-	held: string;
+	heldBack: string;
 	/** The event of the held-back text. */
 	event: ChatEvent | null;
 }
@@ -32,45 +32,45 @@ interface Text {
 export class SplitSecrets {
 	readonly #secrets: readonly string[];
 	readonly #longest: number;
-	readonly #texts = new Map<string, Text>();
+	readonly #texts = new Map<string, TextUnderWay>();
 	readonly #frameKeys = new WeakMap<EventFrame, string>();
 
 	constructor(mask: SecretMask) {
-		this.#secrets = mask.spoken;
-		this.#longest = mask.spoken[0]?.length ?? 0;
+		this.#secrets = mask.ownSecrets;
+		this.#longest = mask.ownSecrets[0]?.length ?? 0;
 	}
 
 	/** Adds an event, and returns the events that may be sent. */
 	take(event: ChatEvent): ChatEvent[] {
 		if (event instanceof FramedEvent) return this.#framed(event);
-		const told = this.#texts.size < MAX_TEXTS ? [] : this.flush();
+		const flushed = this.#texts.size < MAX_TEXTS ? [] : this.flush();
 		const places = textPlaces(event.body);
-		const going = places.map(({ key, text }) => this.#next(key, text, event));
+		const sendable = places.map(({ key, text }) => this.#next(key, text, event));
 		const ended = endedChoices(event.body);
 		for (const [index, { key }] of places.entries()) {
 			if (!isOf(key, ended)) continue;
-			going[index] += this.#texts.get(key)?.held ?? "";
+			sendable[index] += this.#texts.get(key)?.heldBack ?? "";
 			this.#texts.delete(key);
 		}
-		const isSame = places.every(({ text }, index) => text === going[index]);
-		const whole = isSame ? event : saying(event.body, (_, index) => going[index] ?? "");
-		return [...told, ...this.#release(ended), whole];
+		const isSame = places.every(({ text }, index) => text === sendable[index]);
+		const whole = isSame ? event : withTexts(event.body, (_, index) => sendable[index] ?? "");
+		return [...flushed, ...this.#release(ended), whole];
 	}
 
 	/** Returns the held-back text of all texts at the end. */
 	flush(): ChatEvent[] {
-		const told = [...this.#texts].flatMap(([key, text]) => released(key, text));
+		const events = [...this.#texts].flatMap(([key, text]) => released(key, text));
 		this.#texts.clear();
-		return told;
+		return events;
 	}
 
 	#framed(event: FramedEvent): ChatEvent[] {
 		const { frame, piece } = event;
 		const key = this.#frameKeys.get(frame) ?? textPlaces(frame.like)[0]?.key ?? "";
 		this.#frameKeys.set(frame, key);
-		const going = this.#next(key, piece, event);
-		if (going === piece) return [event];
-		return going === "" ? [] : [event.withPiece(going)];
+		const sendable = this.#next(key, piece, event);
+		if (sendable === piece) return [event];
+		return sendable === "" ? [] : [event.withPiece(sendable)];
 	}
 
 	/** Returns the held-back text of choices that end. */
@@ -82,26 +82,26 @@ export class SplitSecrets {
 	}
 
 	/** Adds a piece to a text, and returns the part that may be sent. */
-	#next(key: string, said: string, event: ChatEvent): string {
-		const text = this.#texts.get(key) ?? { gone: "", held: "", event: null };
+	#next(key: string, piece: string, event: ChatEvent): string {
+		const text = this.#texts.get(key) ?? { sentEnd: "", heldBack: "", event: null };
 		this.#texts.set(key, text);
-		const clean = this.#masked(text.gone, text.held + said);
-		const held = this.#beginning(text.gone + clean, clean.length);
-		text.held = clean.slice(clean.length - held);
+		const clean = this.#withoutSecrets(text.sentEnd, text.heldBack + piece);
+		const held = this.#beginning(text.sentEnd + clean, clean.length);
+		text.heldBack = clean.slice(clean.length - held);
 		text.event = held === 0 ? null : event;
-		const going = clean.slice(0, clean.length - held);
-		text.gone = (text.gone + going).slice(-this.#longest);
-		return going;
+		const sendable = clean.slice(0, clean.length - held);
+		text.sentEnd = (text.sentEnd + sendable).slice(-this.#longest);
+		return sendable;
 	}
 
 	/** Returns `next` without whole secrets, and without the rest of a secret whose beginning was sent. */
-	#masked(gone: string, next: string): string {
-		const whole = gone + next;
+	#withoutSecrets(sentEnd: string, next: string): string {
+		const whole = sentEnd + next;
 		for (const secret of this.#secrets) {
 			const at = whole.indexOf(secret);
-			if (at < 0 || at + secret.length <= gone.length) continue;
-			const kept = whole.slice(gone.length, Math.max(gone.length, at));
-			return `${this.#masked(gone, kept)}${MASKED_SECRET}${this.#masked("", whole.slice(at + secret.length))}`;
+			if (at < 0 || at + secret.length <= sentEnd.length) continue;
+			const before = whole.slice(sentEnd.length, Math.max(sentEnd.length, at));
+			return `${this.#withoutSecrets(sentEnd, before)}${MASKED_SECRET}${this.#withoutSecrets("", whole.slice(at + secret.length))}`;
 		}
 		return next;
 	}
@@ -128,14 +128,14 @@ function isOf(key: string, choices: readonly string[]): boolean {
 }
 
 /** Returns a copy of a text's event with the held-back text. */
-function released(key: string, { held, event }: Text): ChatEvent[] {
+function released(key: string, { heldBack: held, event }: TextUnderWay): ChatEvent[] {
 	if (held === "" || event === null) return [];
 	if (event instanceof FramedEvent) return [event.withPiece(held)];
-	return [saying(event.body, (place) => (place === key ? held : ""), false)];
+	return [withTexts(event.body, (place) => (place === key ? held : ""), false)];
 }
 
 /** Returns an event with other texts. One that only releases held-back text has no finish reason and no usage. */
-function saying(like: Fields, text: (key: string, index: number) => string, isWhole = true): ChatEvent {
+function withTexts(like: Fields, text: (key: string, index: number) => string, isWhole = true): ChatEvent {
 	const body = structuredClone(like) as Record<string, unknown>;
 	for (const [index, place] of textPlaces(body).entries()) place.write(text(place.key, index));
 	if (!isWhole) {

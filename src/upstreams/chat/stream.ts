@@ -100,9 +100,9 @@ export class UpstreamStream implements ChatStream {
 					}
 				} else await nextTurn();
 				if (this.#endReason !== null) throw this.#endReason;
-				batch = this.#taken(answer, bytes);
+				batch = this.#eventsOf(answer, bytes);
 			} catch (error) {
-				throw this.#broke(answer, error);
+				throw this.#endWithFailure(answer, error);
 			}
 		}
 	}
@@ -120,7 +120,7 @@ export class UpstreamStream implements ChatStream {
 		const triesEndMs = clock.monotonicMs() + timeouts.chatStreamTriesMs;
 		return this.#attempts.run(
 			(response, current) => this.#firstBatch(response, current, triesEndMs),
-			(watch, node) => watch.limit(node.limits.firstByteMs ?? timeouts.chatFirstByteMs, "first byte", triesEndMs),
+			(timeout, node) => timeout.limit(node.limits.firstByteMs ?? timeouts.chatFirstByteMs, "first byte", triesEndMs),
 		);
 	}
 
@@ -170,13 +170,13 @@ export class UpstreamStream implements ChatStream {
 			isJson ??= beginsAsJson(value);
 			if (isJson === true) {
 				value = await this.#read(answer, withoutBlank(value), "line");
-				if (!beginsAsChunkLine(value)) return this.#ofWhole(answer, value);
+				if (!beginsAsChunkLine(value)) return this.#eventsOfWhole(answer, value);
 				isJson = false;
 			}
 			this.#rest = slicesOf(value);
 			for (let bytes = this.#rest.shift(); bytes !== undefined; bytes = this.#rest.shift()) {
-				const found = events.take(bytes);
-				if (found.length > 0) return { events: found, done: events.done };
+				const complete = events.take(bytes);
+				if (complete.length > 0) return { events: complete, done: events.done };
 				if (events.done) break;
 				if (this.#rest.length > 0) await nextTurn();
 			}
@@ -185,7 +185,7 @@ export class UpstreamStream implements ChatStream {
 	}
 
 	/** Returns the events of a whole answer, from a server that does not stream. */
-	async #ofWhole(answer: OpenAnswer, beginning: Uint8Array): Promise<EventBatch> {
+	async #eventsOfWhole(answer: OpenAnswer, beginning: Uint8Array): Promise<EventBatch> {
 		const { body } = await checkedCompletion(await this.#read(answer, beginning, "body"), 200, this.#call.choices);
 		const { events } = answer;
 		return { events: events.take(eventsOfCompletion(body)), done: events.done };
@@ -198,7 +198,7 @@ export class UpstreamStream implements ChatStream {
 	}
 
 	/** Returns the events of a read; none where it was comments only, or the end of the body. */
-	#taken(answer: OpenAnswer, bytes: Uint8Array | undefined): EventBatch {
+	#eventsOf(answer: OpenAnswer, bytes: Uint8Array | undefined): EventBatch {
 		const { events, current } = answer;
 		if (bytes === undefined) {
 			const last = events.end();
@@ -206,10 +206,10 @@ export class UpstreamStream implements ChatStream {
 			return { events: last, done: true };
 		}
 		current.timeout.onBytes();
-		const found = events.take(bytes);
+		const complete = events.take(bytes);
 		const { done } = events;
 		if (done) this.#endProperly(answer);
-		return { events: found, done };
+		return { events: complete, done };
 	}
 
 	#endProperly({ reader, events, current }: OpenAnswer): void {
@@ -229,7 +229,7 @@ export class UpstreamStream implements ChatStream {
 	}
 
 	/** Ends the stream after a failure past its first event: no other upstream can take over. */
-	#broke({ current, reader }: OpenAnswer, error: unknown): unknown {
+	#endWithFailure({ current, reader }: OpenAnswer, error: unknown): unknown {
 		if (this.#endReason !== null) return this.#endReason;
 		const { signal, requestId } = this.#call;
 		if (signal.aborted) {

@@ -11,7 +11,7 @@ export class CallIdentity {
 
 	/** Records the id and name of a fragment: the first of each count. */
 	learn(id: unknown, name: unknown): void {
-		this.id ??= givenId(id);
+		this.id ??= nonBlankId(id);
 		if (this.name === "" && typeof name === "string") this.name = name;
 	}
 
@@ -21,8 +21,8 @@ export class CallIdentity {
 	 * @param isWhole returns true where the arguments so far are a complete object
 	 */
 	isOther(id: unknown, name: unknown, isWhole: () => boolean): boolean {
-		const given = givenId(id);
-		if (given !== null && this.id !== null) return given !== this.id;
+		const fragmentId = nonBlankId(id);
+		if (fragmentId !== null && this.id !== null) return fragmentId !== this.id;
 		if (typeof name !== "string" || name === "" || this.name === "") return false;
 		return name !== this.name || isWhole();
 	}
@@ -34,7 +34,7 @@ export function argumentsText(written: unknown): string {
 }
 
 /** Returns the id; null for a blank one. */
-function givenId(id: unknown): string | null {
+function nonBlankId(id: unknown): string | null {
 	return typeof id === "string" && id.trim() !== "" ? id : null;
 }
 

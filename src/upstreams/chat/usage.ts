@@ -20,8 +20,8 @@ export function usageOf(body: Fields): TokenUsage | null {
 export function choiceUsage(choices: unknown): Fields | undefined {
 	if (!Array.isArray(choices)) return undefined;
 	for (const choice of choices as unknown[]) {
-		const told = isRecord(choice) ? fields(choice.usage) : undefined;
-		if (told !== undefined) return told;
+		const usage = isRecord(choice) ? fields(choice.usage) : undefined;
+		if (usage !== undefined) return usage;
 	}
 	return undefined;
 }
@@ -44,14 +44,14 @@ export function tokenUsageOf(usage: Fields): TokenUsage | null {
 		usage.cache_creation_input_tokens,
 	);
 	const reasoning = first(completionDetails.reasoning_tokens, usage.reasoning_tokens);
-	const said = first(usage.completion_tokens, usage.output_tokens, usage.eval_count);
-	const read = first(usage.prompt_tokens, usage.input_tokens, usage.prompt_eval_count);
+	const output = first(usage.completion_tokens, usage.output_tokens, usage.eval_count);
+	const prompt = first(usage.prompt_tokens, usage.input_tokens, usage.prompt_eval_count);
 	const total = count(usage.total_tokens);
 	// A total alone does not show what was counted.
-	if (read + said === 0) return null;
-	const { ofPrompt, ofOutput } = unplacedTokens({ read, said, total, reasoning, cached: cached + written, usage });
-	const promptTokens = read + ofPrompt;
-	const completion = said + ofOutput;
+	if (prompt + output === 0) return null;
+	const { ofPrompt, ofOutput } = unplacedTokens({ prompt, output, total, reasoning, cached: cached + written, usage });
+	const promptTokens = prompt + ofPrompt;
+	const completion = output + ofOutput;
 	const cachedTokens = Math.min(cached, promptTokens);
 	return {
 		promptTokens,
@@ -63,10 +63,10 @@ export function tokenUsageOf(usage: Fields): TokenUsage | null {
 	};
 }
 
-interface ToldCounts {
+interface ReportedCounts {
 	/** Reported tokens of the prompt and of the output. */
-	readonly read: number;
-	readonly said: number;
+	readonly prompt: number;
+	readonly output: number;
 	readonly total: number | undefined;
 	readonly reasoning: number;
 	/** Tokens read from a cache or written to it. */
@@ -75,17 +75,20 @@ interface ToldCounts {
 }
 
 /** Returns the tokens that are only in the total, split between prompt and output. */
-function unplacedTokens({ read, said, total, reasoning, cached, usage }: ToldCounts): { ofPrompt: number; ofOutput: number } {
+function unplacedTokens({ prompt, output, total, reasoning, cached, usage }: ReportedCounts): {
+	ofPrompt: number;
+	ofOutput: number;
+} {
 	// Anthropic counts cached tokens beside the prompt. No part of the prompt exceeds it.
 	const namesCaches = "cache_read_input_tokens" in usage || "cache_creation_input_tokens" in usage;
-	const cachedBeside = namesCaches && cached > read ? cached : 0;
+	const cachedBeside = namesCaches && cached > prompt ? cached : 0;
 	// Thinking within the output never exceeds it, so a larger count is separate from it.
-	const thoughtBeside = reasoning > said ? reasoning : 0;
+	const thoughtBeside = reasoning > output ? reasoning : 0;
 	if (total === undefined) return { ofPrompt: cachedBeside, ofOutput: thoughtBeside };
-	const left = Math.max(0, total - read - said);
-	if (read === 0) return { ofPrompt: left, ofOutput: 0 };
+	const left = Math.max(0, total - prompt - output);
+	if (prompt === 0) return { ofPrompt: left, ofOutput: 0 };
 	if (left === 0) return { ofPrompt: cachedBeside, ofOutput: thoughtBeside };
-	const isCached = (namesCaches || cached > read) && (left === cached || left === cached + reasoning);
+	const isCached = (namesCaches || cached > prompt) && (left === cached || left === cached + reasoning);
 	return isCached ? { ofPrompt: cached, ofOutput: left - cached } : { ofPrompt: 0, ofOutput: left };
 }
 

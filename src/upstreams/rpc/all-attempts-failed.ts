@@ -8,13 +8,13 @@ export class AllAttemptsFailed extends Error {
 	readonly late: boolean;
 	readonly retries: number;
 	/** True if an upstream may have accepted the send. */
-	readonly mayBeTaken: boolean;
+	readonly mayBeAccepted: boolean;
 
-	constructor(faults: readonly RpcFault[], late: boolean, retries: number, mayBeTaken: boolean) {
+	constructor(faults: readonly RpcFault[], late: boolean, retries: number, mayBeAccepted: boolean) {
 		super("no upstream answered");
 		this.faults = faults;
 		this.late = late;
 		this.retries = retries;
-		this.mayBeTaken = mayBeTaken;
+		this.mayBeAccepted = mayBeAccepted;
 	}
 }

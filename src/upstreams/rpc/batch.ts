@@ -26,7 +26,7 @@ export async function batch(
 interface Place {
 	readonly position: number;
 	readonly item: RpcItem;
-	readonly asked: Set<RpcMember>;
+	readonly tried: Set<RpcMember>;
 	outcome: ItemAnswer | null;
 	/** The error of an upstream that lacks the method. It is the answer if no other upstream has the method. */
 	fallback: ItemAnswer | null;
@@ -58,7 +58,7 @@ class Batch {
 		this.#places = call.items.map((item, position) => ({
 			position,
 			item,
-			asked: new Set(),
+			tried: new Set(),
 			outcome: null,
 			fallback: null,
 			unknown: false,
@@ -97,8 +97,8 @@ class Batch {
 			const { method } = place.item;
 			const able = this.#pool.able(this.#ordered, place.item);
 			const isLeft = (member: RpcMember) =>
-				!place.asked.has(member) && (place.fallback === null || !member.state.learned.isLacking(method.name, nowMs));
-			const members = place.asked.size === 0 ? able : able.filter(isLeft);
+				!place.tried.has(member) && (place.fallback === null || !member.state.learned.lacksMethod(method.name, nowMs));
+			const members = place.tried.size === 0 ? able : able.filter(isLeft);
 			const [first] = members;
 			if (first === undefined) continue;
 			const group = groups.get(first);
@@ -112,7 +112,7 @@ class Batch {
 	async #ask({ members, places }: Group): Promise<Place[]> {
 		const { clock } = this.#deps;
 		const items = places.map(({ item }) => item);
-		const asked = new Set<RpcMember>();
+		const tried = new Set<RpcMember>();
 		const race = new Race<ArrayAnswer>(
 			{
 				pool: this.#pool,
@@ -124,9 +124,9 @@ class Batch {
 				deadlineMs: this.#deadlineMs,
 				signal: this.#call.signal,
 			},
-			(leg) => {
-				asked.add(leg.member);
-				return this.#attempt(leg, items);
+			(attempt) => {
+				tried.add(attempt.member);
+				return this.#attempt(attempt, items);
 			},
 		);
 		try {
@@ -137,17 +137,17 @@ class Batch {
 			if (!(error instanceof AllAttemptsFailed)) throw error;
 			this.#failures.push(error);
 			this.#retries += error.retries;
-			return this.#failed(error, places, asked);
+			return this.#failed(error, places, tried);
 		}
 	}
 
-	#failed({ late, mayBeTaken }: AllAttemptsFailed, places: readonly Place[], asked: ReadonlySet<RpcMember>): Place[] {
+	#failed({ late, mayBeAccepted }: AllAttemptsFailed, places: readonly Place[], tried: ReadonlySet<RpcMember>): Place[] {
 		const left: Place[] = [];
 		for (const place of places) {
-			for (const member of asked) place.asked.add(member);
+			for (const member of tried) place.tried.add(member);
 			if (safetyOf(place.item) === "read") {
-				if (!late && asked.size > 0) left.push(place);
-			} else place.unknown ||= mayBeTaken;
+				if (!late && tried.size > 0) left.push(place);
+			} else place.unknown ||= mayBeAccepted;
 		}
 		return left;
 	}
@@ -159,19 +159,19 @@ class Batch {
 		this.#retries += retries;
 		for (const [index, place] of places.entries()) {
 			const answer = value[index] ?? null;
-			place.asked.add(member);
+			place.tried.add(member);
 			if (answer !== null && !(answer instanceof RpcFault)) {
 				place.outcome = answer.kind === "result" ? { ...answer, upstream: member.name } : answer;
-				learned.has(place.item.method.name);
+				learned.onMethodAnswered(place.item.method.name);
 				answered++;
 				continue;
 			}
 			if (answer?.kind === "unsupported") {
 				place.fallback ??= answer.fallback;
-				learned.lacks(place.item.method.name, this.#deps.clock.monotonicMs());
+				learned.onMethodMissing(place.item.method.name, this.#deps.clock.monotonicMs());
 			}
 			const isRead = safetyOf(place.item) === "read";
-			if (isRead || (answer !== null && !answer.mayBeTaken)) left.push(place);
+			if (isRead || (answer !== null && !answer.mayBeAccepted)) left.push(place);
 			else place.unknown = true;
 		}
 		this.#answers.set(member, (this.#answers.get(member) ?? 0) + answered);
@@ -180,25 +180,25 @@ class Batch {
 		return left;
 	}
 
-	async #attempt(leg: RpcAttempt, items: readonly RpcItem[]): Promise<ArrayAnswer> {
-		const { member, signal, fresh } = leg;
+	async #attempt(attempt: RpcAttempt, items: readonly RpcItem[]): Promise<ArrayAnswer> {
+		const { member, signal, fresh } = attempt;
 		const { requestId, onSent } = this.#call;
 		const { fetch, faults } = this.#deps;
 		onSent?.(member.name);
 		try {
 			const answers = await this.#askAll({ fetch, member, requestId, signal, fresh }, items);
-			if (!leg.afterTaken && !items.some(({ mayBeTaken }) => mayBeTaken)) return answers;
-			return await Promise.all(answers.map((answer, index) => this.#settled(answer, items[index], leg)));
+			if (!attempt.earlierMayBeAccepted && !items.some(({ mayBeAccepted }) => mayBeAccepted)) return answers;
+			return await Promise.all(answers.map((answer, index) => this.#settled(answer, items[index], attempt)));
 		} catch (error) {
 			if (error instanceof RpcFault && !signal.aborted) faults.log(requestId, member, error);
 			throw error;
 		}
 	}
 
-	async #settled(answer: ArrayAnswer[number], item: RpcItem | undefined, leg: RpcAttempt): Promise<ArrayAnswer[number]> {
+	async #settled(answer: ArrayAnswer[number], item: RpcItem | undefined, attempt: RpcAttempt): Promise<ArrayAnswer[number]> {
 		if (item === undefined || answer === null || answer instanceof RpcFault || answer.kind !== "error") return answer;
-		if (!leg.afterTaken && item.mayBeTaken !== true) return answer;
-		const now = await settleSend(answer, this.#call, item, leg, this.#deps);
+		if (!attempt.earlierMayBeAccepted && item.mayBeAccepted !== true) return answer;
+		const now = await settleSend(answer, this.#call, item, attempt, this.#deps);
 		return "next" in now ? answer : now;
 	}
 
@@ -216,7 +216,7 @@ class Batch {
 			return answeredOrThrow(await sendArray(exchange, items));
 		} catch (error) {
 			if (!(error instanceof BatchRefused)) throw error;
-			learned.takesAtMost(smallerBatch(error, items.length), clock.monotonicMs());
+			learned.onBatchTooLong(smallerBatch(error, items.length), clock.monotonicMs());
 			return this.#askAll(exchange, items);
 		}
 	}

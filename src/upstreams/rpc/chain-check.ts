@@ -39,7 +39,7 @@ export async function readHeads(
 	network: RpcNetwork,
 	toAskAgain: (finalized: number) => number | null,
 ): Promise<ReportedHeads> {
-	const tell = async (method: string, params: readonly unknown[]): Promise<unknown> => {
+	const ask = async (method: string, params: readonly unknown[]): Promise<unknown> => {
 		try {
 			return await callForJson({ fetch, clock, member, method, params, fresh: false });
 		} catch {
@@ -48,7 +48,7 @@ export async function readHeads(
 	};
 	// Starknet has no tag for final blocks.
 	const isEvm = network.vm === "evm";
-	const block = async (named: string) => numbered(await tell("eth_getBlockByNumber", [named, false]));
+	const block = async (named: string) => numbered(await ask("eth_getBlockByNumber", [named, false]));
 	const final = async (): Promise<Omit<ReportedHeads, "latest">> => {
 		const last = await block("finalized");
 		const { number: finalized, hash } = last;
@@ -57,11 +57,11 @@ export async function readHeads(
 		const now = finalized === before ? last : await block(`0x${before.toString(16)}`);
 		return { finalized, hash, again: now.number === before && now.hash !== null ? { block: before, hash: now.hash } : null };
 	};
-	const [latest, told] = await Promise.all([
-		tell(`${prefixOf(network)}_blockNumber`, []),
+	const [latest, finalHead] = await Promise.all([
+		ask(`${prefixOf(network)}_blockNumber`, []),
 		isEvm ? final() : { finalized: null, hash: null, again: null },
 	]);
-	return { latest: blockNumberOf(latest), ...told };
+	return { latest: blockNumberOf(latest), ...finalHead };
 }
 
 function numbered(block: unknown): { readonly number: number | null; readonly hash: string | null } {

@@ -49,8 +49,8 @@ export function callError(
  * Returns the error to answer with, if every upstream sent one and none sent a better answer. The first error counts:
  * it comes from the upstream most likely to have the method.
  */
-export function agreedError({ faults, late, mayBeTaken }: AllAttemptsFailed): RpcOutcome | null {
-	if (late || mayBeTaken) return null;
-	const asked = faults.filter(({ kind }) => kind !== "full");
-	return asked.every(({ fallback }) => fallback !== null) ? (asked[0]?.fallback ?? null) : null;
+export function agreedError({ faults, late, mayBeAccepted }: AllAttemptsFailed): RpcOutcome | null {
+	if (late || mayBeAccepted) return null;
+	const answered = faults.filter(({ kind }) => kind !== "full");
+	return answered.every(({ fallback }) => fallback !== null) ? (answered[0]?.fallback ?? null) : null;
 }

@@ -8,7 +8,7 @@ const QUIET_MS = 1_000;
 
 interface Quiet {
 	readonly untilMs: number;
-	untold: number;
+	suppressed: number;
 }
 
 /** Logs faults, but not every one of thousands, because synchronous logging slows the server. */
@@ -27,12 +27,19 @@ export class FaultLog {
 		const nowMs = this.#clock.monotonicMs();
 		const quiet = this.#quiet.get(key);
 		if (quiet !== undefined && nowMs < quiet.untilMs) {
-			quiet.untold++;
+			quiet.suppressed++;
 			return;
 		}
-		const untold = quiet?.untold ?? 0;
-		this.#quiet.set(key, { untilMs: nowMs + QUIET_MS, untold: 0 });
-		const fields = { requestId, network, upstream: name, kind, detail: message, ...(untold > 0 ? { untold } : {}) };
+		const suppressed = quiet?.suppressed ?? 0;
+		this.#quiet.set(key, { untilMs: nowMs + QUIET_MS, suppressed: 0 });
+		const fields = {
+			requestId,
+			network,
+			upstream: name,
+			kind,
+			detail: message,
+			...(suppressed > 0 ? { untold: suppressed } : {}),
+		};
 		if (kind === "unsupported") this.#log.debug(fields, "an upstream of a chain lacks a method");
 		else this.#log.warn(fields, "an upstream of a chain failed");
 	}

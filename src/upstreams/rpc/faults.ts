@@ -45,7 +45,7 @@ export class RpcFault extends Error {
 	}
 
 	/** True if the send may have been accepted. */
-	get mayBeTaken(): boolean {
+	get mayBeAccepted(): boolean {
 		return this.kind === "timeout" || (this.kind === "broken" && this.fallback === null);
 	}
 }

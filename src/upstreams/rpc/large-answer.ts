@@ -47,7 +47,7 @@ export class LargeAnswer {
 	private constructor(
 		first: Uint8Array,
 		{ member, valueStart, end }: OpenMember,
-		begun: ResponseMembers,
+		beginning: ResponseMembers,
 		body: Body,
 		id: number,
 	) {
@@ -56,9 +56,9 @@ export class LargeAnswer {
 		this.kind = member;
 		this.#end = end;
 		this.#first = first.subarray(valueStart);
-		this.#envelope.id = begun.id;
-		if (begun.id !== null) this.#checkId();
-		const before = member === "result" ? begun.error : begun.result;
+		this.#envelope.id = beginning.id;
+		if (beginning.id !== null) this.#checkId();
+		const before = member === "result" ? beginning.error : beginning.result;
 		if (before !== null && !isNull(first, before)) throw brokenAnswer("an answer with both result and error");
 	}
 
@@ -105,9 +105,9 @@ export class LargeAnswer {
 		}
 	}
 
-	async #rest(begun: Uint8Array): Promise<Uint8Array> {
-		const pieces = [begun];
-		let { length } = begun;
+	async #rest(beginning: Uint8Array): Promise<Uint8Array> {
+		const pieces = [beginning];
+		let { length } = beginning;
 		for (let piece = await this.#body.next(); piece !== null; piece = await this.#body.next()) {
 			pieces.push(piece);
 			length += piece.length;

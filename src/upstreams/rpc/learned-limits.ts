@@ -2,7 +2,7 @@ const FIRST_MS = 60_000;
 const LONGEST_MS = 3_600_000;
 const MAX_METHODS = 256;
 
-interface Lesson {
+interface LearnedLimit {
 	untilMs: number;
 	forMs: number;
 }
@@ -12,11 +12,11 @@ interface Lesson {
  * each time it is learned again. A success removes it at once.
  */
 export class LearnedLimits {
-	readonly #methods = new Map<string, Lesson>();
+	readonly #methods = new Map<string, LearnedLimit>();
 	#batch: { readonly max: number; readonly untilMs: number } | null = null;
 
 	/** Records that the server does not have this method. */
-	lacks(method: string, nowMs: number): void {
+	onMethodMissing(method: string, nowMs: number): void {
 		const before = this.#methods.get(method);
 		const forMs = before === undefined ? FIRST_MS : Math.min(before.forMs * 2, LONGEST_MS);
 		this.#methods.delete(method);
@@ -27,18 +27,18 @@ export class LearnedLimits {
 	}
 
 	/** Records that the server answered this method. */
-	has(method: string): void {
+	onMethodAnswered(method: string): void {
 		if (this.#methods.size > 0) this.#methods.delete(method);
 	}
 
-	isLacking(method: string, nowMs: number): boolean {
+	lacksMethod(method: string, nowMs: number): boolean {
 		if (this.#methods.size === 0) return false;
-		const lesson = this.#methods.get(method);
-		return lesson !== undefined && nowMs < lesson.untilMs;
+		const limit = this.#methods.get(method);
+		return limit !== undefined && nowMs < limit.untilMs;
 	}
 
 	/** Records that the server accepts no array of more than `max` items. At 1 it accepts none at all. */
-	takesAtMost(max: number, nowMs: number): void {
+	onBatchTooLong(max: number, nowMs: number): void {
 		this.#batch = { max, untilMs: nowMs + LONGEST_MS / 6 };
 	}
 

@@ -43,24 +43,24 @@ export interface TransactionLookUp {
 export async function lookUpTransaction(
 	pool: NetworkPool | undefined,
 	deps: CallDeps,
-	wanted: TransactionLookUp,
+	lookUp: TransactionLookUp,
 ): Promise<RpcLookUp> {
-	const { network, txHash, requestId, signal } = wanted;
+	const { network, txHash, requestId, signal } = lookUp;
 	const members = pool?.order() ?? [];
 	const controller = new AbortController();
 	const onLeft = () => controller.abort(signal.reason);
 	if (signal.aborted) onLeft();
 	else signal.addEventListener("abort", onLeft, { once: true });
 	const cancelTimer = deps.clock.after(LOOK_UP_MS, () => controller.abort());
-	const leg = (member: (typeof members)[number]) => ({ member, signal: controller.signal });
+	const attemptAt = (member: (typeof members)[number]) => ({ member, signal: controller.signal });
 	try {
-		const found = Promise.withResolvers<true>();
+		const confirmed = Promise.withResolvers<true>();
 		const answers = members.map(async (member) => {
-			const known = await knowsTransaction(deps.fetch, network, leg(member), txHash, requestId);
-			if (known === true) found.resolve(true);
+			const known = await knowsTransaction(deps.fetch, network, attemptAt(member), txHash, requestId);
+			if (known === true) confirmed.resolve(true);
 			return known;
 		});
-		const all = await Promise.race([found.promise, Promise.all(answers)]);
+		const all = await Promise.race([confirmed.promise, Promise.all(answers)]);
 		signal.throwIfAborted();
 		if (all === true) return "found";
 		return all.some((known) => known === false) ? "absent" : "unreachable";

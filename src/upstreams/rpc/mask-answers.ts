@@ -70,10 +70,10 @@ function withoutSecrets(value: ReadableStream<Uint8Array>, secrets: PieceSecrets
 			async pull(controller) {
 				for (;;) {
 					const { done, value: piece } = await reader.read();
-					const told = done ? secrets.end() : secrets.take(piece);
-					if (told.length > 0) controller.enqueue(told);
+					const masked = done ? secrets.end() : secrets.take(piece);
+					if (masked.length > 0) controller.enqueue(masked);
 					if (done) controller.close();
-					if (done || told.length > 0) return;
+					if (done || masked.length > 0) return;
 				}
 			},
 			cancel: (reason) => reader.cancel(reason),

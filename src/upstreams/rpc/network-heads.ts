@@ -37,10 +37,10 @@ export interface NetworkHeadsOptions {
 	readonly ask: (member: RpcMember, toAskAgain: (finalized: number) => number | null) => Promise<ReportedHeads>;
 	readonly onFinality: (finality: RpcFinality | null) => void;
 	/** Returns true if a cache, or a pool with a choice of members, needs the heads. */
-	readonly isWanted: () => boolean;
+	readonly isNeeded: () => boolean;
 }
 
-interface Told {
+interface HeadReport {
 	readonly finalized: number;
 	readonly hash: string | null;
 	readonly atMs: number;
@@ -57,7 +57,7 @@ const NOTHING: RpcFinality = { block: -1, upstreams: new Set() };
  */
 export class NetworkHeads {
 	readonly #options: NetworkHeadsOptions;
-	readonly #reported = new Map<RpcMember["state"], Told>();
+	readonly #reported = new Map<RpcMember["state"], HeadReport>();
 	#finality: RpcFinality | null = null;
 	/**
 	 * The last final blocks, by number. They stay while the network is not in use, because cached answers depend on them.
@@ -94,14 +94,14 @@ export class NetworkHeads {
 	}
 
 	async #round(): Promise<void> {
-		const { clock, members, ask, isWanted } = this.#options;
-		if (!isWanted()) return;
+		const { clock, members, ask, isNeeded } = this.#options;
+		if (!isNeeded()) return;
 		this.#isAsking = true;
 		await Promise.all(
 			members().map(async (member) => {
 				const finals = this.#finals;
-				const told = await ask(member, (finalized) => lastUpTo(finals, finalized)?.block ?? null);
-				if (!this.#closed) this.#take(member, told, finals);
+				const report = await ask(member, (finalized) => lastUpTo(finals, finalized)?.block ?? null);
+				if (!this.#closed) this.#take(member, report, finals);
 			}),
 		);
 		this.#isAsking = false;
@@ -115,10 +115,10 @@ export class NetworkHeads {
 		});
 	}
 
-	#take(member: RpcMember, told: ReportedHeads, finals: readonly FinalBlock[]): void {
-		const { latest, finalized, hash } = told;
+	#take(member: RpcMember, report: ReportedHeads, finals: readonly FinalBlock[]): void {
+		const { latest, finalized, hash } = report;
 		const { state } = member;
-		if (finals === this.#finals && isAnotherChain(told, finals)) {
+		if (finals === this.#finals && isAnotherChain(report, finals)) {
 			this.#finals = [];
 			this.#reported.clear();
 			this.#set(NOTHING);
@@ -136,11 +136,11 @@ export class NetworkHeads {
 		const { clock, members } = this.#options;
 		const nowMs = clock.monotonicMs();
 		const current = members();
-		let lowest: Told | null = null;
+		let lowest: HeadReport | null = null;
 		for (const { state } of current) {
-			const told = this.#reported.get(state);
-			if (told === undefined || nowMs - told.atMs > MAX_AGE_MS) continue;
-			if (lowest === null || told.finalized < lowest.finalized) lowest = told;
+			const report = this.#reported.get(state);
+			if (report === undefined || nowMs - report.atMs > MAX_AGE_MS) continue;
+			if (lowest === null || report.finalized < lowest.finalized) lowest = report;
 		}
 		if (lowest === null) {
 			this.#set(null);

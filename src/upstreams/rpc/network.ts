@@ -40,7 +40,7 @@ export type FinalityListener = (network: string, finality: RpcFinality | null) =
 
 /** A call that waits for a member's answer. It is notified when the member is ejected, so that it can stop waiting. */
 export interface WaitingCall {
-	memberIsOut(member: RpcMember): void;
+	onEjected(member: RpcMember): void;
 }
 
 /**
@@ -77,7 +77,7 @@ export class NetworkPool {
 			onFinality: (finality) => {
 				for (const listener of [...finalityListeners]) listener(network.slug, finality);
 			},
-			isWanted: () => finalityListeners.size > 0 || this.#members.length > 1,
+			isNeeded: () => finalityListeners.size > 0 || this.#members.length > 1,
 		});
 		this.monitor = new HealthMonitor<RpcMember>({
 			clock: deps.clock,
@@ -159,12 +159,12 @@ export class NetworkPool {
 	able(members: readonly RpcMember[], item: RpcItem): readonly RpcMember[] {
 		if (members.length < 2) return members;
 		const { name, capability } = item.method;
-		const can = capability === null ? members : having(members, capability);
-		const known = this.#isOld(members, item) ? having(can, "archive") : can;
+		const can = capability === null ? members : membersWith(members, capability);
+		const known = this.#isOld(members, item) ? membersWith(can, "archive") : can;
 		const nowMs = this.#deps.clock.monotonicMs();
-		if (!known.some(({ state }) => state.learned.isLacking(name, nowMs))) return known;
-		const lacks = (member: RpcMember) => Number(member.state.learned.isLacking(name, nowMs));
-		return known.toSorted((a, b) => lacks(a) - lacks(b));
+		if (!known.some(({ state }) => state.learned.lacksMethod(name, nowMs))) return known;
+		const isMissing = (member: RpcMember) => Number(member.state.learned.lacksMethod(name, nowMs));
+		return known.toSorted((a, b) => isMissing(a) - isMissing(b));
 	}
 
 	/** Returns true if only some members have the state of the block that the item reads. */
@@ -245,7 +245,7 @@ export class NetworkPool {
 		}
 		member.state.counts.ejections++;
 		this.#deps.log.warn(fields, "an upstream of a chain is taken out");
-		for (const waiting of [...this.waiting]) waiting.memberIsOut(member);
+		for (const waiting of [...this.waiting]) waiting.onEjected(member);
 	}
 
 	#named(member: RpcMember): { readonly network: string; readonly upstream: string } {
@@ -254,9 +254,9 @@ export class NetworkPool {
 }
 
 /** Returns the members whose settings have the capability or no list; all members if there is no such member. */
-function having(members: readonly RpcMember[], capability: string): readonly RpcMember[] {
-	const told = members.filter(({ capabilities }) => capabilities?.has(capability) ?? true);
-	return told.length > 0 ? told : members;
+function membersWith(members: readonly RpcMember[], capability: string): readonly RpcMember[] {
+	const capable = members.filter(({ capabilities }) => capabilities?.has(capability) ?? true);
+	return capable.length > 0 ? capable : members;
 }
 
 function isUsable({ health, load }: RpcMember): boolean {

@@ -16,7 +16,7 @@ export interface RpcItem {
 	 */
 	readonly txHash?: string | null;
 	/** True if an earlier call may have sent these bytes with an unknown outcome. */
-	readonly mayBeTaken?: boolean;
+	readonly mayBeAccepted?: boolean;
 }
 
 /** The outcome of one item. Bytes are the upstream's own, unchanged: those of the `result` or of the `error` value. */

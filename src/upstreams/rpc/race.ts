@@ -30,7 +30,7 @@ export interface RaceCall {
 	/** Aborts when the caller leaves. */
 	readonly signal: AbortSignal;
 	/** Returns true for members known to lack the method. They are not tried to confirm another member's refusal. */
-	readonly lacking?: (member: RpcMember) => boolean;
+	readonly lacksMethod?: (member: RpcMember) => boolean;
 }
 
 /** One attempt at one upstream. */
@@ -38,7 +38,7 @@ export interface RpcAttempt {
 	readonly member: RpcMember;
 	readonly signal: AbortSignal;
 	/** True if an earlier attempt of this call may have been accepted. */
-	readonly afterTaken: boolean;
+	readonly earlierMayBeAccepted: boolean;
 	/** True to use a new connection. */
 	readonly fresh: boolean;
 }
@@ -54,8 +54,8 @@ export interface RaceResult<T> {
 	readonly end: (fault?: RpcFault) => void;
 }
 
-interface Running {
-	readonly leg: RpcAttempt;
+interface RunningAttempt {
+	readonly attempt: RpcAttempt;
 	readonly controller: AbortController;
 	readonly startedMs: number;
 	readonly giveBack: () => void;
@@ -68,28 +68,28 @@ interface Running {
  */
 export class Race<T> implements WaitingCall {
 	readonly #call: RaceCall;
-	readonly #attempt: (leg: RpcAttempt) => Promise<T>;
+	readonly #send: (attempt: RpcAttempt) => Promise<T>;
 	readonly #result = Promise.withResolvers<RaceResult<T>>();
 	readonly #faults: RpcFault[] = [];
-	readonly #running = new Set<Running>();
+	readonly #running = new Set<RunningAttempt>();
 	readonly #onLeft = () => this.#left();
 	#next = 0;
 	#sent = 0;
 	#again: RpcMember | null = null;
-	#mayBeTaken = false;
+	#mayBeAccepted = false;
 	#cancelTimer: (() => void) | null = null;
 	#hedgeAtMs: number;
 	readonly #waitAfterLastMs: number;
 	#giveUpAtMs: number;
-	#winner: Running | null = null;
+	#winner: RunningAttempt | null = null;
 	#over = false;
 	#hasWaited = false;
 	/** Aborts with the end of the race. */
 	readonly #waiting = new AbortController();
 
-	constructor(call: RaceCall, attempt: (leg: RpcAttempt) => Promise<T>) {
+	constructor(call: RaceCall, attempt: (attempt: RpcAttempt) => Promise<T>) {
 		this.#call = call;
-		this.#attempt = attempt;
+		this.#send = attempt;
 		const { pool, clock, deadlineMs, kind, members, safety } = call;
 		const nowMs = clock.monotonicMs();
 		const alone = members.length < 2 || safety !== "read";
@@ -113,22 +113,22 @@ export class Race<T> implements WaitingCall {
 	}
 
 	/** Stops waiting for an ejected member, if the call is a read. */
-	memberIsOut(member: RpcMember): void {
+	onEjected(member: RpcMember): void {
 		if (this.#call.safety !== "read" || this.#over) return;
 		let waits = false;
-		for (const { leg } of this.#running) waits ||= leg.member === member;
+		for (const { attempt } of this.#running) waits ||= attempt.member === member;
 		if (waits && this.#running.size === 1) this.#startNext();
 	}
 
 	/** Starts an attempt at the next member that has a free place. Returns false if there is none. */
 	#startNext(): boolean {
-		const { members, pool, tenant, lacking } = this.#call;
+		const { members, pool, tenant, lacksMethod } = this.#call;
 		const again = this.#again;
 		this.#again = null;
-		const lacked = this.#faults.at(-1)?.kind === "unsupported";
+		const isUnsupported = this.#faults.at(-1)?.kind === "unsupported";
 		let full: RpcMember | null = null;
 		for (let member = again ?? members[this.#next++]; member !== undefined; member = members[this.#next++]) {
-			if (lacked && lacking?.(member)) continue;
+			if (isUnsupported && lacksMethod?.(member)) continue;
 			const giveBack = pool.monitor.take(member, tenant);
 			if (giveBack !== null) {
 				this.#start(member, giveBack, member === again);
@@ -162,20 +162,25 @@ export class Race<T> implements WaitingCall {
 		const controller = new AbortController();
 		const { safety, clock } = this.#call;
 		const { signal } = controller;
-		const leg: RpcAttempt = { member, signal, afterTaken: this.#mayBeTaken, fresh: isAgain || safety !== "read" };
-		const running: Running = { leg, controller, giveBack, startedMs: clock.monotonicMs() };
+		const attempt: RpcAttempt = {
+			member,
+			signal,
+			earlierMayBeAccepted: this.#mayBeAccepted,
+			fresh: isAgain || safety !== "read",
+		};
+		const running: RunningAttempt = { attempt, controller, giveBack, startedMs: clock.monotonicMs() };
 		this.#running.add(running);
 		this.#sent++;
-		this.#attempt(leg).then(
+		this.#send(attempt).then(
 			(value) => this.#onSuccess(running, value),
 			(error: unknown) => this.#lost(running, error),
 		);
 	}
 
-	#onSuccess(running: Running, value: T): void {
+	#onSuccess(running: RunningAttempt, value: T): void {
 		if (!this.#running.delete(running) || this.#over) return;
 		const { pool, clock, kind } = this.#call;
-		const { member } = running.leg;
+		const { member } = running.attempt;
 		this.#over = true;
 		this.#winner = running;
 		this.#stopTimer();
@@ -191,28 +196,28 @@ export class Race<T> implements WaitingCall {
 	 * Ends an overtaken attempt. It had enough time. A member that answers other calls meanwhile is only slow with this
 	 * one.
 	 */
-	#overtake({ leg, controller, giveBack, startedMs }: Running, winner: Running): void {
+	#overtake({ attempt, controller, giveBack, startedMs }: RunningAttempt, winner: RunningAttempt): void {
 		const { pool, kind } = this.#call;
-		const { lastGoodMs } = leg.member.state;
+		const { lastGoodMs } = attempt.member.state;
 		controller.abort(new RpcFault("timeout", "overtaken"));
 		giveBack();
 		if (startedMs > winner.startedMs || lastGoodMs > startedMs) return;
 		pool.latency(kind).add(this.#call.clock.monotonicMs() - startedMs);
-		pool.reportFailure(leg.member, new RpcFault("timeout", "slower than a second upstream that was asked after it"));
+		pool.reportFailure(attempt.member, new RpcFault("timeout", "slower than a second upstream that was asked after it"));
 	}
 
-	#end(running: Running, fault: RpcFault | undefined): void {
+	#end(running: RunningAttempt, fault: RpcFault | undefined): void {
 		if (this.#winner !== running) return;
 		this.#winner = null;
 		this.#call.signal.removeEventListener("abort", this.#onLeft);
 		running.giveBack();
 		if (fault !== undefined) {
 			running.controller.abort(fault);
-			this.#call.pool.reportFailure(running.leg.member, fault);
+			this.#call.pool.reportFailure(running.attempt.member, fault);
 		}
 	}
 
-	#lost(running: Running, error: unknown): void {
+	#lost(running: RunningAttempt, error: unknown): void {
 		if (!this.#running.delete(running) || this.#over) return;
 		running.giveBack();
 		running.controller.abort(error);
@@ -222,8 +227,8 @@ export class Race<T> implements WaitingCall {
 			return;
 		}
 		const { pool, safety } = this.#call;
-		const { member } = running.leg;
-		if (error.beforeAnswer && !running.leg.fresh) {
+		const { member } = running.attempt;
+		if (error.beforeAnswer && !running.attempt.fresh) {
 			// A reused connection may just have been closed, which says nothing about the server.
 			this.#again = member;
 			this.#startNext();
@@ -231,8 +236,8 @@ export class Race<T> implements WaitingCall {
 		}
 		this.#faults.push(error);
 		pool.reportFailure(member, error);
-		if (error.mayBeTaken) this.#mayBeTaken = true;
-		if (safety === "send" && error.mayBeTaken) this.#fail(false);
+		if (error.mayBeAccepted) this.#mayBeAccepted = true;
+		if (safety === "send" && error.mayBeAccepted) this.#fail(false);
 		else if (this.#running.size === 0) this.#startNext();
 	}
 
@@ -247,9 +252,9 @@ export class Race<T> implements WaitingCall {
 		}
 		const { clock, pool } = this.#call;
 		pool.waiting.delete(this);
-		for (const { leg, startedMs } of this.#running)
-			if (clock.monotonicMs() - startedMs >= MOST_HEDGE_MS && leg.member.state.lastGoodMs < startedMs)
-				pool.reportFailure(leg.member, new RpcFault("timeout", "silent until the caller left"));
+		for (const { attempt, startedMs } of this.#running)
+			if (clock.monotonicMs() - startedMs >= MOST_HEDGE_MS && attempt.member.state.lastGoodMs < startedMs)
+				pool.reportFailure(attempt.member, new RpcFault("timeout", "silent until the caller left"));
 		this.#finish(() => this.#result.reject(reason));
 	}
 
@@ -283,15 +288,15 @@ export class Race<T> implements WaitingCall {
 		if (late) {
 			// Reports from now on must not start another attempt of this call.
 			pool.waiting.delete(this);
-			for (const { leg } of this.#running) {
+			for (const { attempt } of this.#running) {
 				const fault = new RpcFault("timeout", "no answer in time");
 				this.#faults.push(fault);
-				this.#mayBeTaken = true;
-				pool.reportFailure(leg.member, fault);
+				this.#mayBeAccepted = true;
+				pool.reportFailure(attempt.member, fault);
 			}
 		}
 		this.#finish(() =>
-			this.#result.reject(new AllAttemptsFailed(this.#faults, late, Math.max(0, this.#sent - 1), this.#mayBeTaken)),
+			this.#result.reject(new AllAttemptsFailed(this.#faults, late, Math.max(0, this.#sent - 1), this.#mayBeAccepted)),
 		);
 	}
 

@@ -43,13 +43,13 @@ export async function single(
 			safety,
 			deadlineMs: clock.monotonicMs() + (item.method.slow ? deps.rpcSlowMs : deps.rpcMs),
 			signal,
-			lacking: ({ state }) => state.learned.isLacking(item.method.name, clock.monotonicMs()),
+			lacksMethod: ({ state }) => state.learned.lacksMethod(item.method.name, clock.monotonicMs()),
 		},
-		(leg) => attempt(call, item, leg, deps),
+		(attempt) => attemptItem(call, item, attempt, deps),
 	);
 	try {
 		const { value, member, retries, end } = await race.run();
-		member.state.learned.has(item.method.name);
+		member.state.learned.onMethodAnswered(item.method.name);
 		if (!(value instanceof LargeAnswer)) {
 			end();
 			return { outcome: value, upstream: member.name, retries };
@@ -60,7 +60,7 @@ export async function single(
 		if (!(error instanceof AllAttemptsFailed)) throw error;
 		const outcome = agreedError(error);
 		if (outcome !== null) return { outcome, upstream: null, retries: error.retries };
-		throw callError(network, error, safety !== "read" && error.mayBeTaken ? [0] : []);
+		throw callError(network, error, safety !== "read" && error.mayBeAccepted ? [0] : []);
 	}
 }
 
@@ -83,16 +83,18 @@ export async function membersFor(call: RpcCall, pool: NetworkPool | undefined, {
 	return pool.order();
 }
 
-async function attempt(call: RpcCall, item: RpcItem, leg: RpcAttempt, deps: CallDeps): Promise<ItemAnswer | LargeAnswer> {
+async function attemptItem(call: RpcCall, item: RpcItem, attempt: RpcAttempt, deps: CallDeps): Promise<ItemAnswer | LargeAnswer> {
 	const { requestId } = call;
-	const { member, signal, fresh } = leg;
+	const { member, signal, fresh } = attempt;
 	call.onSent?.(member.name);
 	try {
 		const answer = await sendItem({ fetch: deps.fetch, member, requestId, signal, fresh }, item);
-		return leg.afterTaken || item.mayBeTaken === true ? await settleSend(answer, call, item, leg, deps) : answer;
+		return attempt.earlierMayBeAccepted || item.mayBeAccepted === true
+			? await settleSend(answer, call, item, attempt, deps)
+			: answer;
 	} catch (error) {
 		if (error instanceof RpcFault) {
-			if (error.kind === "unsupported") member.state.learned.lacks(item.method.name, deps.clock.monotonicMs());
+			if (error.kind === "unsupported") member.state.learned.onMethodMissing(item.method.name, deps.clock.monotonicMs());
 			if (!signal.aborted) deps.faults.log(requestId, member, error);
 		}
 		throw error;
@@ -104,7 +106,7 @@ export async function settleSend(
 	answer: ItemAnswer | LargeAnswer,
 	{ requestId, network }: RpcCall,
 	item: RpcItem,
-	leg: RpcAttempt,
+	attempt: RpcAttempt,
 	{ fetch }: CallDeps,
 ): Promise<ItemAnswer | LargeAnswer> {
 	const success = answer instanceof LargeAnswer || safetyOf(item) !== "raw-send" ? null : hashAsResult(item);
@@ -113,5 +115,5 @@ export async function settleSend(
 	if (meaning === "known") return success;
 	const { txHash } = item;
 	if (meaning === "else" || txHash === undefined || txHash === null) return answer;
-	return (await knowsTransaction(fetch, network, leg, txHash, requestId)) === true ? success : answer;
+	return (await knowsTransaction(fetch, network, attempt, txHash, requestId)) === true ? success : answer;
 }

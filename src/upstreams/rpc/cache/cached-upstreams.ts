@@ -91,8 +91,8 @@ export class CachedUpstreams implements RpcUpstreams {
 		const key = callKey(network, item);
 		if (key === null) return this.#inner.single(call);
 		const keepable = this.#cache.cacheable(network, item, key);
-		const kept = keepable && this.#cache.find(keepable);
-		if (kept) return { outcome: { kind: "result", value: kept }, upstream: null, retries: 0 };
+		const cached = keepable && this.#cache.find(keepable);
+		if (cached) return { outcome: { kind: "result", value: cached }, upstream: null, retries: 0 };
 		const running = this.#flights.find(key, network.slug);
 		if (running !== null) {
 			this.#shared++;

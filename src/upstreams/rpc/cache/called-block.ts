@@ -48,14 +48,14 @@ function membersAt(params: Uint8Array, value: ByteRange, names: readonly string[
 	const members = objectMembers(params, value.start);
 	if (hasTwins(members) || members.some(({ key }) => foldedName(key) === BY_HASH)) return [null];
 	return names.map((name) => {
-		const found = rangeOf(members, name);
-		return found === null ? null : blockAt(params, found);
+		const range = rangeOf(members, name);
+		return range === null ? null : blockAt(params, range);
 	});
 }
 
 function rangeOf(members: readonly JsonMember[], name: string): ByteRange | null {
-	const found = members.find(({ key }) => key === name);
-	return found === undefined ? null : { start: found.valueStart, end: found.valueEnd };
+	const member = members.find(({ key }) => key === name);
+	return member === undefined ? null : { start: member.valueStart, end: member.valueEnd };
 }
 
 /** Returns true if two members differ only in case. Some nodes accept keys in any case and use the last one. */

@@ -11,8 +11,8 @@ export function foundBlock(result: Uint8Array, member: string): number | null {
 	try {
 		const at = result[0] === OPEN_BRACKET ? arrayElements(result, 0, 1)[0]?.start : 0;
 		if (at === undefined) return null;
-		const found = lastMember(objectMembers(result, at), member);
-		return found === undefined ? null : blockNumberAt(result, { start: found.valueStart, end: found.valueEnd });
+		const block = lastMember(objectMembers(result, at), member);
+		return block === undefined ? null : blockNumberAt(result, { start: block.valueStart, end: block.valueEnd });
 	} catch {
 		// The result is nested too deeply, or is no object.
 		return null;

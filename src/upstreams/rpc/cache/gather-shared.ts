@@ -30,7 +30,7 @@ export async function gatherShared(stream: RpcStream, budget: SharedBytes, signa
 		signal.throwIfAborted();
 		throw new RpcCallError("RPC_UPSTREAM_FAILED", { cause });
 	} finally {
-		budget.give(length);
+		budget.release(length);
 		signal.removeEventListener("abort", stop);
 	}
 }

@@ -1,7 +1,7 @@
 /** A limit in bytes that several copies share. */
 export class SharedBytes {
 	#bytes: number;
-	#taken = 0;
+	#used = 0;
 
 	constructor(bytes: number) {
 		this.#bytes = bytes;
@@ -12,13 +12,13 @@ export class SharedBytes {
 	}
 
 	take(bytes: number): boolean {
-		if (this.#taken + bytes > this.#bytes) return false;
-		this.#taken += bytes;
+		if (this.#used + bytes > this.#bytes) return false;
+		this.#used += bytes;
 		return true;
 	}
 
-	give(bytes: number): void {
-		this.#taken -= bytes;
+	release(bytes: number): void {
+		this.#used -= bytes;
 	}
 }
 
@@ -55,6 +55,6 @@ export class StreamCopy {
 	drop(): void {
 		if (this.#pieces === null) return;
 		this.#pieces = null;
-		this.#budget.give(this.#length);
+		this.#budget.release(this.#length);
 	}
 }
