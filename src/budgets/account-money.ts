@@ -1,4 +1,4 @@
-import { takeInOrder } from "../store/owed.ts";
+import { takeInOrder } from "../store/core/owed.ts";
 import type { BudgetState, Grant, UsableMoney } from "../store/port.ts";
 import { LeaseBalance } from "./lease-balance.ts";
 import type { Split } from "./split.ts";

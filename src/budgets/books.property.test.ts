@@ -8,7 +8,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { ApiError } from "../errors/index.ts";
 import { nano, pico, ZERO } from "../ledger/nano.ts";
-import { limitNano } from "../store/key-limits.ts";
+import { limitNano } from "../store/core/key-limits.ts";
 import type { LimitPeriod } from "../store/port.ts";
 import type { Caller } from "./caller.ts";
 import type { CeilingRequest, Hold } from "./port.ts";

@@ -1,6 +1,6 @@
 import type { Nano } from "../ledger/nano.ts";
 import { nano } from "../ledger/nano.ts";
-import { limitNano } from "../store/key-limits.ts";
+import { limitNano } from "../store/core/key-limits.ts";
 import type { Account, ApiKey, CapAmounts, KeyLoad } from "../store/port.ts";
 import { isWalletKey } from "../store/wallet-callers.ts";
 import type { Clock } from "../telemetry/clock.ts";

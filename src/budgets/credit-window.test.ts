@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import { creditBucket } from "../store/core/rpc-records.ts";
 import type { CreditBucket, CreditQuery } from "../store/idempotency.ts";
-import { creditBucket } from "../store/rpc-records.ts";
 import { StoreUnavailableError } from "../store/store-errors.ts";
 import { ManualClock } from "../telemetry/clock.ts";
 import type { Caller } from "./caller.ts";

@@ -1,8 +1,8 @@
 import { ApiError } from "../errors/index.ts";
 import { orApiError } from "../store/api-refusal.ts";
+import { CREDIT_BUCKET_MS, creditBucket } from "../store/core/rpc-records.ts";
 import type { CreditBucket } from "../store/idempotency.ts";
 import type { StorePort } from "../store/port.ts";
-import { CREDIT_BUCKET_MS, creditBucket } from "../store/rpc-records.ts";
 import type { Clock, Timers } from "../telemetry/clock.ts";
 import type { Caller } from "./caller.ts";
 import { DayCredits, firstCounted } from "./day-credits.ts";

@@ -1,4 +1,4 @@
-import { CREDIT_BUCKET_MS, creditBucket } from "../store/rpc-records.ts";
+import { CREDIT_BUCKET_MS, creditBucket } from "../store/core/rpc-records.ts";
 
 const DAY_MS = 86_400_000;
 

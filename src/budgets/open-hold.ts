@@ -1,6 +1,6 @@
 import type { Journal, PostRecord } from "../journal/records.ts";
 import { type Nano, nano, ZERO } from "../ledger/nano.ts";
-import { takeInOrder } from "../store/owed.ts";
+import { takeInOrder } from "../store/core/owed.ts";
 import type { UsableMoney } from "../store/port.ts";
 import type { Clock } from "../telemetry/clock.ts";
 import type { CachedKey } from "./cached-key.ts";

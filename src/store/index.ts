@@ -12,13 +12,13 @@
  */
 
 export { DataFolderError, hasDatabase, journalFolder, makeDataFolder } from "./data-folder.ts";
-export { DataFolderInUseError, type DataLock, lockDataFolder } from "./data-lock.ts";
 export { type OpenedStore, type OpenStoreOptions, openStore } from "./open-store.ts";
 export type * from "./port.ts";
 export { hasSchema } from "./postgres/has-schema.ts";
 export { isPostgres, shownAddress } from "./postgres/place.ts";
 export { type PostgresServer, readPostgresServer } from "./postgres/read-server.ts";
 export { asStoreFault, DatabaseDamagedError } from "./sqlite/damage.ts";
+export { DataFolderInUseError, type DataLock, lockDataFolder } from "./sqlite/data-lock.ts";
 export { hasAccounts } from "./sqlite/has-accounts.ts";
 export { StoreThreadError, StoreUnavailableError } from "./store-errors.ts";
 export { refuseLostStore, StoreLostError } from "./store-lost.ts";

@@ -9,10 +9,10 @@ import {
 import { makeOwnerFolder } from "../journal/owner-only.ts";
 import { systemClock, systemTimers } from "../telemetry/clock.ts";
 import { journalFolder } from "./data-folder.ts";
-import { lockDataFolder } from "./data-lock.ts";
 import type { StorePort } from "./port.ts";
 import { GuardedJournal, POSTGRES_DURABILITY, TermGuard } from "./postgres/term-guard.ts";
 import { TermClock, termTimes } from "./postgres/term-times.ts";
+import { lockDataFolder } from "./sqlite/data-lock.ts";
 import { StoreClient } from "./store-client.ts";
 import { errorOf, StoreThreadError } from "./store-errors.ts";
 import type { FromThread, OpenedReport, ThreadOptions, ToThread } from "./thread-protocol.ts";

@@ -2,7 +2,6 @@
 import type { Journal, JournalWriter } from "../journal/index.ts";
 import { every, type Timers } from "../telemetry/clock.ts";
 import type { CreditBucket, CreditQuery, IdempotencyBatch, StoredClaim } from "./idempotency.ts";
-import type { RetainedLeases } from "./lease-repository.ts";
 import type {
 	Account,
 	AcquireRequest,
@@ -20,6 +19,7 @@ import type {
 	StorePort,
 } from "./port.ts";
 import type { TermGuard } from "./postgres/term-guard.ts";
+import type { RetainedLeases } from "./sqlite/lease-repository.ts";
 import { errorOf, StoreUnavailableError } from "./store-errors.ts";
 import type { AdminRequest, FromThread, StoreCall, StoreCallName, StoreCalls, ToThread } from "./thread-protocol.ts";
 

@@ -4,7 +4,6 @@
  */
 import type { JournalStart, LostTail, StoreProgress } from "../journal/index.ts";
 import type { CreditBucket, CreditQuery, IdempotencyBatch, StoredClaim } from "./idempotency.ts";
-import type { RetainedLeases } from "./lease-repository.ts";
 import type {
 	Account,
 	AcquireRequest,
@@ -18,6 +17,7 @@ import type {
 	StoreChange,
 } from "./port.ts";
 import type { Instant, TermTimes } from "./postgres/term-times.ts";
+import type { RetainedLeases } from "./sqlite/lease-repository.ts";
 
 /** An operation of `admin/operations.ts` with its argument. */
 export type AdminRequest = {

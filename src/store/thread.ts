@@ -3,8 +3,8 @@ import { systemClock } from "../telemetry/clock.ts";
 import { databasePath } from "./data-folder.ts";
 import { TermClock } from "./postgres/term-times.ts";
 import { asStoreFault } from "./sqlite/damage.ts";
+import { StoreThread } from "./sqlite/sqlite-thread.ts";
 import { refuseLostStore } from "./store-lost.ts";
-import { StoreThread } from "./store-thread.ts";
 import { type FromThread, sentError, type ThreadOptions, type ToThread, type WorkMessage } from "./thread-protocol.ts";
 
 declare const self: Worker;

@@ -6,9 +6,21 @@
 import type { ReadGroup } from "../../src/journal/index.ts";
 import type { JournalRecord, MoneySource } from "../../src/journal/records.ts";
 import { nano } from "../../src/ledger/nano.ts";
-import { SequenceError } from "../../src/store/apply.ts";
-import { windowDays } from "../../src/store/callers.ts";
-import { limitNano } from "../../src/store/key-limits.ts";
+import { SequenceError } from "../../src/store/core/batch-applier.ts";
+import {
+	type BatchState,
+	budgetKey,
+	Entry,
+	lostAllotments,
+	needsOf,
+	planBatch,
+	type Row,
+} from "../../src/store/core/batch-plan.ts";
+import { capKey } from "../../src/store/core/cap-plan.ts";
+import { type CapRoom, decideCapped, freeRoom } from "../../src/store/core/cap-split.ts";
+import { limitNano } from "../../src/store/core/key-limits.ts";
+import { type AcquireDecision, decideAcquire, decideGiveBack } from "../../src/store/core/lease-split.ts";
+import { RecordFault } from "../../src/store/core/record-fault.ts";
 import type {
 	Account,
 	AcquireRequest,
@@ -20,23 +32,11 @@ import type {
 	StoreChange,
 } from "../../src/store/port.ts";
 import type { NodeEpoch } from "../../src/store/postgres/batch-applier.ts";
-import {
-	type BatchState,
-	budgetKey,
-	Entry,
-	lostAllotments,
-	needsOf,
-	planBatch,
-	type Row,
-} from "../../src/store/postgres/batch-plan.ts";
-import { capKey } from "../../src/store/postgres/cap-plan.ts";
-import { type CapRoom, decideCapped, freeRoom } from "../../src/store/postgres/cap-split.ts";
 import type { CapPlace } from "../../src/store/postgres/cap-table.ts";
 import type { Heartbeat, StoredEpoch } from "../../src/store/postgres/epochs.ts";
 import { FencedError } from "../../src/store/postgres/faults.ts";
-import { type AcquireDecision, decideAcquire, decideGiveBack } from "../../src/store/postgres/lease-split.ts";
 import type { LeaseRequest } from "../../src/store/postgres/shared-store.ts";
-import { RecordFault } from "../../src/store/record-fault.ts";
+import { windowDays } from "../../src/store/sqlite/caller-reader.ts";
 import type { ReturnRequest } from "../../src/store/thread-protocol.ts";
 import { type BalanceRow, SimulatedRows } from "./rows.ts";
 

@@ -5,8 +5,10 @@
  */
 import type { MoneySource, PostRecord } from "../../journal/records.ts";
 import { type Nano, nano } from "../../ledger/nano.ts";
-import { limitNano } from "../../store/key-limits.ts";
-import { payOwed } from "../../store/owed.ts";
+import { type CapRoom, decideCapped, NO_ROOM } from "../../store/core/cap-split.ts";
+import { limitNano } from "../../store/core/key-limits.ts";
+import { payOwed } from "../../store/core/owed.ts";
+import { applyPost } from "../../store/core/post-lines.ts";
 import type {
 	Account,
 	AcquireRequest,
@@ -20,8 +22,6 @@ import type {
 	StoreChange,
 	StorePort,
 } from "../../store/port.ts";
-import { applyPost } from "../../store/post-lines.ts";
-import { type CapRoom, decideCapped, NO_ROOM } from "../../store/postgres/cap-split.ts";
 import { windowStart } from "../spending-window.ts";
 import type { MemoryJournal } from "./memory-journal.ts";
 

@@ -1,11 +1,11 @@
 /** Accounts with their balances, read at the same cost whatever else the store holds. */
 import { sql } from "kysely";
 import { type Nano, nano } from "../../ledger/nano.ts";
-import { type AccountRow, accountOf } from "../callers.ts";
-import { MIN_STAKE_NANO, stakeSql } from "../diem.ts";
 import type { Account } from "../port.ts";
 import { contains } from "../queries/contains.ts";
-import { DAY_MS } from "../store-clock.ts";
+import { type AccountRow, accountOf } from "../sqlite/caller-reader.ts";
+import { MIN_STAKE_NANO, stakeSql } from "../sqlite/diem.ts";
+import { DAY_MS } from "../sqlite/store-clock.ts";
 import type { StakeSource, StoreDb } from "../tables.ts";
 import { AdminError } from "./errors.ts";
 import type { AdminStore } from "./open-admin.ts";

@@ -1,7 +1,7 @@
 import type { Transaction } from "kysely";
-import { keyOf } from "../callers.ts";
 import type { ApiKey } from "../port.ts";
-import { DAY_MS } from "../store-clock.ts";
+import { keyOf } from "../sqlite/caller-reader.ts";
+import { DAY_MS } from "../sqlite/store-clock.ts";
 import type { StakeSource, Tables } from "../tables.ts";
 import { checkedAccount } from "./accounts.ts";
 import { insertAccountKey, type NewAccountKey } from "./create-account-key.ts";

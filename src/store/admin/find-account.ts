@@ -1,5 +1,5 @@
-import { accountOf } from "../callers.ts";
 import type { Account } from "../port.ts";
+import { accountOf } from "../sqlite/caller-reader.ts";
 import type { StoreDb } from "../tables.ts";
 import { AdminError } from "./errors.ts";
 

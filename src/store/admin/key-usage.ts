@@ -1,8 +1,8 @@
 /** Spending of keys, from the daily sums: everything that is applied, at any length of the journal. */
 import { type ExpressionWrapper, type SqlBool, sql } from "kysely";
-import { windowDays } from "../callers.ts";
 import type { ApiKey } from "../port.ts";
-import { DAY_MS } from "../store-clock.ts";
+import { windowDays } from "../sqlite/caller-reader.ts";
+import { DAY_MS } from "../sqlite/store-clock.ts";
 import type { StoreDb, Tables } from "../tables.ts";
 
 /** In nano-USD and nano-diem; sums may pass 2^53. `usd` includes bundled credit. */

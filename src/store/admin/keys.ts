@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Transaction } from "kysely";
-import { keyOf } from "../callers.ts";
 import type { ApiKey, KeyLimits, KeyRestrictions, KeyType, LimitPeriod } from "../port.ts";
+import { keyOf } from "../sqlite/caller-reader.ts";
 import type { Tables } from "../tables.ts";
 import { noteChange } from "./changes.ts";
 import { AdminError } from "./errors.ts";

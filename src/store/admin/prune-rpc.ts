@@ -1,6 +1,6 @@
 /** Deletes expired records of the chain proxy, a bounded number of rows per call. */
 import { sql, type Transaction } from "kysely";
-import { CREDIT_BUCKET_MS } from "../rpc-records.ts";
+import { CREDIT_BUCKET_MS } from "../core/rpc-records.ts";
 import type { Tables } from "../tables.ts";
 import type { AdminStore } from "./open-admin.ts";
 

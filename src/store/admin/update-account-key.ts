@@ -1,6 +1,6 @@
 import type { Transaction } from "kysely";
-import { keyOf } from "../callers.ts";
 import type { ApiKey, KeyLimits, KeyRestrictions, LimitPeriod } from "../port.ts";
+import { keyOf } from "../sqlite/caller-reader.ts";
 import type { Tables } from "../tables.ts";
 import { noteChange } from "./changes.ts";
 import { requireAccountKey } from "./find-account-key.ts";

@@ -5,9 +5,9 @@ import { basename } from "node:path";
 import { syncFolderNow } from "../../journal/durable-file.ts";
 import { makeOwnerDatabase, restrictToOwner } from "../../journal/owner-only.ts";
 import { databasePath, hasDatabase, journalFolder } from "../data-folder.ts";
-import { lockDataFolder } from "../data-lock.ts";
+import { lockDataFolder } from "../sqlite/data-lock.ts";
 import { migrate, schemaNumber } from "../sqlite/migrate.ts";
-import { inTransaction } from "../transaction.ts";
+import { inTransaction } from "../sqlite/transaction.ts";
 import { syncFile } from "./back-up.ts";
 import { asCopyFault, CopyFaultError, checkCopy } from "./check-copy.ts";
 

@@ -6,9 +6,7 @@
 import type { SQL } from "bun";
 import type { ReadGroup } from "../../journal/index.ts";
 import type { MoneySource } from "../../journal/records.ts";
-import { SequenceError } from "../apply.ts";
-import type { EntryCounts } from "../statement-numbers.ts";
-import { writeAllotments } from "./allotments.ts";
+import { SequenceError } from "../core/batch-applier.ts";
 import {
 	type BatchPlan,
 	type BatchState,
@@ -18,9 +16,11 @@ import {
 	lostAllotments,
 	needsOf,
 	planBatch,
-} from "./batch-plan.ts";
-import { capKey } from "./cap-plan.ts";
-import { freeRoom } from "./cap-split.ts";
+} from "../core/batch-plan.ts";
+import { capKey } from "../core/cap-plan.ts";
+import { freeRoom } from "../core/cap-split.ts";
+import type { EntryCounts } from "../core/statement-numbers.ts";
+import { writeAllotments } from "./allotments.ts";
 import { lockCaps, roomOf } from "./cap-table.ts";
 import { inTransaction } from "./connect.ts";
 import { isRecordFault } from "./faults.ts";

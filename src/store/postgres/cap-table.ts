@@ -3,12 +3,12 @@
  * transaction that adds to `usage_daily`, so that a read of both sees each amount once.
  */
 import type { SQL } from "bun";
-import { limitNano } from "../key-limits.ts";
+import { type CapRoom, NO_ROOM } from "../core/cap-split.ts";
+import { limitNano } from "../core/key-limits.ts";
 import type { CapAmounts, RetainedCap } from "../port.ts";
 import type { CapUnit } from "../tables.ts";
 import type { ReturnRequest } from "../thread-protocol.ts";
 import type { NodeEpoch } from "./batch-applier.ts";
-import { type CapRoom, NO_ROOM } from "./cap-split.ts";
 
 /** A key, and the day of the request that needs its limits. */
 export interface CapPlace {

@@ -1,7 +1,7 @@
 /** Decides whether an error of PostgreSQL is the fault of a record or of the store. */
 import { SQL } from "bun";
 import { isOutOfDescriptors, JournalCorruptError } from "../../journal/index.ts";
-import { SequenceError } from "../apply.ts";
+import { SequenceError } from "../core/batch-applier.ts";
 
 /** SQLSTATE classes: data exceptions, violated constraints. */
 const RECORD_CLASSES = ["22", "23"];

@@ -5,7 +5,7 @@
  */
 import { JournalCorruptError, type JournalPosition, type ReadGroup } from "../../journal/index.ts";
 import { sleep, type Timers } from "../../telemetry/clock.ts";
-import { SequenceError } from "../apply.ts";
+import { SequenceError } from "../core/batch-applier.ts";
 import type { AcquireResult, MinuteExchange } from "../port.ts";
 import { type AdminRequest, type FromThread, type StoreCall, sentError, type WorkMessage } from "../thread-protocol.ts";
 import type { StoredEpoch } from "./epochs.ts";

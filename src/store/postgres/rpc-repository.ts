@@ -3,8 +3,8 @@
  * the row in the transaction that stores its answer; a release, or the end of its node's epoch, deletes it too.
  */
 import type { SQL } from "bun";
+import { liveHour } from "../core/rpc-records.ts";
 import type { CreditBucket, CreditQuery, IdempotencyBatch, StoredClaim } from "../idempotency.ts";
-import { liveHour } from "../rpc-records.ts";
 import type { NodeEpoch } from "./batch-applier.ts";
 import { readBody } from "./body-parts.ts";
 import { inTransaction } from "./connect.ts";

@@ -1,5 +1,5 @@
 import type { AdminStore } from "../admin/open-admin.ts";
-import { DAY_MS } from "../store-clock.ts";
+import { DAY_MS } from "../sqlite/store-clock.ts";
 import { firstIdFrom } from "./posts-by-time.ts";
 
 /**

@@ -1,10 +1,10 @@
 import { SAMPLE_DAY } from "../../journal/testing/sample-records.ts";
 import { nano } from "../../ledger/nano.ts";
-import { BatchApplier } from "../apply.ts";
-import { LeaseRepository } from "../lease-repository.ts";
-import { latestEpoch } from "../node-epoch.ts";
+import { BatchApplier } from "../core/batch-applier.ts";
+import { latestEpoch } from "../sqlite/epochs.ts";
+import { LeaseRepository } from "../sqlite/lease-repository.ts";
 import { openDatabase } from "../sqlite/open-database.ts";
-import { StoreClock } from "../store-clock.ts";
+import { StoreClock } from "../sqlite/store-clock.ts";
 import { testStatement } from "../testing/statement-contract.ts";
 import { StoreFolder } from "../testing/store-folder.ts";
 

@@ -3,7 +3,7 @@ import type { Database } from "bun:sqlite";
 import { NANO_PER_USD } from "../../ledger/nano.ts";
 import { createAccount, openAdmin } from "../admin.ts";
 import { openDatabase } from "../sqlite/open-database.ts";
-import { DAY_MS } from "../store-clock.ts";
+import { DAY_MS } from "../sqlite/store-clock.ts";
 
 export interface LongStatement {
 	readonly accountId: string;

@@ -12,7 +12,7 @@ import {
 } from "../../journal/testing/sample-records.ts";
 import { NANO_PER_USD, type Nano, nano, pico } from "../../ledger/index.ts";
 import { createKey, setAccount } from "../admin.ts";
-import { SequenceError } from "../apply.ts";
+import { SequenceError } from "../core/batch-applier.ts";
 import type { StoreFolder } from "./store-folder.ts";
 
 /** An applier over its own books. */

@@ -4,8 +4,8 @@ import { crc32 } from "node:zlib";
 import type { JournalRecord, PostRecord, SendRecord, StoredAnswerPart, UnknownOutcomeRecord } from "../../journal/records.ts";
 import { requestId, SAMPLE_DAY, sampleLine, samplePost } from "../../journal/testing/sample-records.ts";
 import { nano, pico } from "../../ledger/nano.ts";
+import { RETAINED_MS } from "../core/rpc-records.ts";
 import { type OpenedStore, openStore } from "../index.ts";
-import { RETAINED_MS } from "../rpc-records.ts";
 import type { StoreFolder } from "./store-folder.ts";
 
 const NOW = SAMPLE_DAY * 86_400_000;

@@ -12,7 +12,7 @@ import { type ExportedLine, exportUsage } from "../queries/usage-export.ts";
 import { type UsageHistory, usageHistory } from "../queries/usage-history.ts";
 import { usagePage } from "../queries/usage-page.ts";
 import { usageSums } from "../queries/usage-sums.ts";
-import { DAY_MS } from "../store-clock.ts";
+import { DAY_MS } from "../sqlite/store-clock.ts";
 import type { StoreFolder } from "./store-folder.ts";
 
 /** A store with a node that applies posts of some accounts. */

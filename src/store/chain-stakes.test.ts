@@ -1,4 +1,0 @@
-import { testChainStakes } from "./testing/chain-stakes-contract.ts";
-import { StoreFolder } from "./testing/store-folder.ts";
-
-testChainStakes(() => new StoreFolder());

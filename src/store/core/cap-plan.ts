@@ -1,0 +1,69 @@
+/** Changes of a batch to the limits of keys. Pure, like the rest of the plan. */
+import type { OwedTerms, PostRecord } from "../../journal/records.ts";
+import type { CapAmounts } from "../port.ts";
+import type { CapPlace } from "../postgres/cap-table.ts";
+import type { CapUnit } from "../tables.ts";
+import type { AppliedPart, LinePart } from "./post-lines.ts";
+
+/** Free limits of keys, neither spent nor leased, by `capKey`. */
+export type FreeCaps = Map<string, CapAmounts>;
+
+/** What posts take from leases, by key, unit and day. */
+export type CappedRows = Map<string, Readonly<Record<string, string | number | null>> & { amount: number }>;
+
+export function capKey({ keyId, day }: CapPlace): string {
+	return `${keyId}/${day}`;
+}
+
+/** Returns the key and day where a post owes something that the limits of its key must allow; else null. */
+export function capPlaceOf({ capped, owing, keyId, day }: PostRecord): CapPlace | null {
+	return capped === true && owing !== undefined && typeof keyId === "string" && Number.isSafeInteger(day) ? { keyId, day } : null;
+}
+
+/** Returns what a post owes, cut to the limits of its key: the node may have had no lease of their rest. */
+export function allowed(post: PostRecord, free: FreeCaps): OwedTerms | undefined {
+	const place = capPlaceOf(post);
+	if (place === null || post.owing === undefined) return post.owing;
+	const room = free.get(capKey(place)) ?? { usd: 0, diem: 0 };
+	const { most, kept } = post.owing;
+	return {
+		kept,
+		most: { usd: Math.max(0, Math.min(most.usd, room.usd)), diem: Math.max(0, Math.min(most.diem, room.diem)) },
+	};
+}
+
+/** Returns the paid amount of the owed parts, by the unit of limits. */
+export function owedPaidOf(before: readonly LinePart[], after: readonly AppliedPart[]): CapAmounts {
+	const [was, is] = [amountsOf(before), amountsOf(after)];
+	return { usd: is.usd - was.usd, diem: is.diem - was.diem };
+}
+
+/** Bundled credit and USD count together. */
+function amountsOf(parts: readonly (LinePart | AppliedPart)[]): CapAmounts {
+	const sum = { usd: 0, diem: 0 };
+	for (const { source, amount } of parts) {
+		if (source === "diem") sum.diem += amount;
+		else if (source !== "overrun" && source !== "owed") sum.usd += amount;
+	}
+	return sum;
+}
+
+/** Reduces the free limits by what was owed and is now paid, for the next post of the batch. */
+export function takeOwedCaps(post: PostRecord, owed: CapAmounts, free: FreeCaps): void {
+	const place = capPlaceOf(post);
+	const room = place === null ? undefined : free.get(capKey(place));
+	if (place === null || room === undefined) return;
+	free.set(capKey(place), { usd: room.usd - owed.usd, diem: room.diem - owed.diem });
+}
+
+/** Counts what a post takes from the lease; owed parts come out of limits that no node has leased. */
+export function countCapped(capped: CappedRows, post: PostRecord, parts: readonly AppliedPart[], owed: CapAmounts): void {
+	const all = amountsOf(parts);
+	for (const unit of ["usd", "diem"] as const satisfies readonly CapUnit[]) {
+		const amount = all[unit] - owed[unit];
+		if (amount <= 0) continue;
+		const key = `${post.keyId}/${unit}/${post.day}`;
+		const row = { account_id: post.accountId, key_id: post.keyId, unit, day: post.day };
+		capped.set(key, { ...row, amount: (capped.get(key)?.amount ?? 0) + amount });
+	}
+}

@@ -1,0 +1,145 @@
+/** Reads keys and accounts for the node's caches. */
+import type { Database, Statement } from "bun:sqlite";
+import { type Nano, nano } from "../../ledger/nano.ts";
+import type { Account, AccountTier, ApiKey, KeyLoad, KeyRestrictions, KeySpent, KeyType, LimitPeriod } from "../port.ts";
+import { readName, type WalletName, walletKey } from "../wallet-callers.ts";
+import { DAY_MS } from "./store-clock.ts";
+
+export interface AccountRow {
+	readonly id: string;
+	readonly name: string;
+	readonly tier: AccountTier;
+	readonly disabled: bigint;
+	readonly operator: bigint;
+	readonly wallet: string | null;
+	readonly identity: string | null;
+	readonly created_at: bigint;
+}
+
+export interface KeyRow {
+	readonly id: string;
+	readonly account_id: string;
+	readonly type: KeyType;
+	readonly last6: string;
+	readonly description: string;
+	readonly limit_usd: string | null;
+	readonly limit_diem: string | null;
+	readonly limit_vcu: string | null;
+	readonly limit_period: LimitPeriod;
+	readonly restrictions: string | null;
+	readonly created_at: bigint;
+	readonly expires_at: bigint | null;
+	readonly last_used_at: bigint | null;
+}
+
+export function accountOf(row: AccountRow): Account {
+	return {
+		id: row.id,
+		name: row.name,
+		tier: row.tier,
+		disabled: row.disabled === 1n,
+		operator: row.operator === 1n,
+		wallet: row.wallet,
+		identity: row.identity,
+		createdAtMs: Number(row.created_at),
+	};
+}
+
+export function keyOf(row: KeyRow): ApiKey {
+	return {
+		id: row.id,
+		accountId: row.account_id,
+		type: row.type,
+		last6: row.last6,
+		description: row.description,
+		limits: { usd: row.limit_usd, diem: row.limit_diem, vcu: row.limit_vcu },
+		limitPeriod: row.limit_period,
+		restrictions: row.restrictions === null ? null : (JSON.parse(row.restrictions) as KeyRestrictions),
+		createdAtMs: Number(row.created_at),
+		expiresAtMs: row.expires_at === null ? null : Number(row.expires_at),
+		lastUsedAtMs: row.last_used_at === null ? null : Number(row.last_used_at),
+	};
+}
+
+/**
+ * Returns the first and last UTC day of a limit's window that contains `day`. A window is found by its date: nothing
+ * is ever reset.
+ */
+export function windowDays(period: LimitPeriod, day: number): { first: number; last: number } {
+	if (period === "EPOCH") return { first: day, last: day };
+	if (period === "LIFETIME") return { first: 0, last: Number.MAX_SAFE_INTEGER };
+	const date = new Date(day * DAY_MS);
+	const first = Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), 1) / DAY_MS;
+	return { first, last: Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1) / DAY_MS - 1 };
+}
+
+/** The spent sum of a wallet: its one cap is 0, so its real sum is not needed. */
+export const NOTHING_SPENT: KeySpent = { usd: nano(0), diem: nano(0) };
+
+export class CallerReader {
+	readonly #sql: ReturnType<typeof prepare>;
+
+	constructor(db: Database) {
+		this.#sql = prepare(db);
+	}
+
+	account(accountId: string): Account | null {
+		const row = this.#sql.account.get(accountId);
+		return row === null ? null : accountOf(row);
+	}
+
+	/**
+	 * Reads a key, or a wallet by its name (wallet-callers.ts), with its account and what it spent in the
+	 * window of its limit.
+	 */
+	key(hash: string, day: number): KeyLoad | "revoked" | null {
+		const name = readName(hash);
+		if (name !== null) return this.#wallet(hash, name);
+		const row = this.#sql.key.get(hash);
+		if (row !== null && row.revoked_at !== null) return "revoked";
+		const account = row === null ? null : this.account(row.account_id);
+		if (row === null || account === null) return null;
+		const key = keyOf(row);
+		return { key, account, spent: this.#spent(key, day) };
+	}
+
+	#wallet(name: string, { by, value }: WalletName): KeyLoad | null {
+		const row = (by === "identity" ? this.#sql.byIdentity : this.#sql.byWallet).get(value);
+		if (row === null) return null;
+		const account = accountOf(row);
+		return { key: walletKey(name, account), account, spent: NOTHING_SPENT };
+	}
+
+	#spent(key: ApiKey, day: number): KeySpent {
+		if (key.limits.usd === null && key.limits.diem === null) return { usd: nano(0), diem: nano(0) };
+		const { first, last } = windowDays(key.limitPeriod, day);
+		const row = this.#sql.spent.get(key.accountId, key.id, first, last);
+		return { usd: clamped(row?.usd), diem: clamped(row?.diem) };
+	}
+}
+
+/** Clamps a sum to 2^53-1: a sum may pass it, but no limit does, so comparisons stay correct. */
+function clamped(sum: bigint | null | undefined): Nano {
+	const value = sum ?? 0n;
+	return nano(value > BigInt(Number.MAX_SAFE_INTEGER) ? Number.MAX_SAFE_INTEGER : Number(value));
+}
+
+type Sql<Row = unknown> = Statement<Row, (string | number | bigint | null)[]>;
+
+const ACCOUNT = "SELECT id, name, tier, disabled, operator, wallet, identity, created_at FROM accounts";
+
+function prepare(db: Database) {
+	return {
+		account: db.prepare(`${ACCOUNT} WHERE id = ?`) as Sql<AccountRow>,
+		byIdentity: db.prepare(`${ACCOUNT} WHERE identity = ?`) as Sql<AccountRow>,
+		byWallet: db.prepare(`${ACCOUNT} WHERE wallet = ?`) as Sql<AccountRow>,
+		key: db.prepare(
+			`SELECT id, account_id, type, last6, description, limit_usd, limit_diem, limit_vcu, limit_period, restrictions,
+				created_at, expires_at, last_used_at, revoked_at FROM keys WHERE hash = ?`,
+		) as Sql<KeyRow & { revoked_at: bigint | null }>,
+		spent: db.prepare(
+			`SELECT sum(CASE WHEN unit IN ('usd', 'bundled') THEN amount END) AS usd, sum(CASE unit WHEN 'diem' THEN amount END) AS diem
+				FROM usage_daily WHERE account_id = ? AND key_id = ? AND day BETWEEN ? AND ?`,
+		) as Sql<{ usd: bigint | null; diem: bigint | null }>,
+	};
+}

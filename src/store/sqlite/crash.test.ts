@@ -1,0 +1,4 @@
+import { testCrashes } from "../testing/crash-contract.ts";
+import { StoreFolder } from "../testing/store-folder.ts";
+
+testCrashes(() => new StoreFolder());

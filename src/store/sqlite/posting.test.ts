@@ -1,0 +1,26 @@
+import { SAMPLE_DAY } from "../../journal/testing/sample-records.ts";
+import { BatchApplier } from "../core/batch-applier.ts";
+import { testPosting } from "../testing/posting-contract.ts";
+import { StoreFolder } from "../testing/store-folder.ts";
+import { latestEpoch } from "./epochs.ts";
+import { LeaseRepository } from "./lease-repository.ts";
+import { openDatabase } from "./open-database.ts";
+import { StoreClock } from "./store-clock.ts";
+
+testPosting(async () => {
+	const books = new StoreFolder();
+	const db = openDatabase(books.dir);
+	const clock = new StoreClock(db);
+	const boot = latestEpoch(db, clock);
+	const leases = new LeaseRepository(db, boot, clock);
+	const applier = new BatchApplier(db, boot, clock);
+	return {
+		books,
+		apply: async (groups) => applier.apply(groups),
+		appliedSeq: async () => applier.appliedSeq(),
+		all: async (query) => db.query<Record<string, unknown>, []>(query).all(),
+		lease: async (accountId, needNano) => void leases.acquire({ accountId, day: SAMPLE_DAY, needNano }),
+		keep: async (accountId, amount) => void leases.giveBack(accountId, [{ source: "usd", day: 0, amount }]),
+		close: async () => db.close(),
+	};
+});

@@ -1,0 +1,64 @@
+/**
+ * Idempotency keys and credits, as the store thread reads them on SQLite. The one node alone knows which requests
+ * run.
+ */
+import type { Database, Statement } from "bun:sqlite";
+import { liveHour } from "../core/rpc-records.ts";
+import type { ClaimRequest, CreditBucket, CreditQuery, IdempotencyBatch, StoredClaim } from "../idempotency.ts";
+
+interface FoundAnswer {
+	readonly fingerprint: string;
+	readonly known: number;
+	readonly status: number;
+	readonly note: string;
+	readonly bytes: number;
+	readonly crc32: number;
+	readonly body: Uint8Array | null;
+	readonly file: string | null;
+}
+
+export class RpcReader {
+	readonly #sql: ReturnType<typeof prepare>;
+
+	constructor(db: Database) {
+		this.#sql = prepare(db);
+	}
+
+	/** Returns one answer per claim, in their order. The caller must not send two claims of one key in a call. */
+	idempotency({ claims, drops, nowMs, maxKeys }: IdempotencyBatch): StoredClaim[] {
+		for (const { accountId, key } of drops) this.#sql.drop.run(accountId, key);
+		return claims.map((claim) => this.#look(claim, nowMs, maxKeys));
+	}
+
+	credits({ accountIds, fromBucket }: CreditQuery): CreditBucket[] {
+		return accountIds.flatMap((accountId) =>
+			this.#sql.credits.all(accountId, fromBucket).map(({ bucket, credits }) => ({ accountId, bucket, credits })),
+		);
+	}
+
+	#look({ accountId, key, fingerprint }: ClaimRequest, nowMs: number, maxKeys: number): StoredClaim {
+		const found = this.#sql.answer.get(accountId, key, nowMs);
+		if (found === null) {
+			const live = this.#sql.live.get(accountId, liveHour(nowMs))?.keys ?? 0;
+			return { kind: live >= maxKeys ? "full" : "fresh" };
+		}
+		if (found.fingerprint !== fingerprint) return { kind: "reused" };
+		const { known, status, note, bytes, crc32, body, file } = found;
+		return known === 1 ? { kind: "kept", status, note, bytes, crc32, body, file } : { kind: "unknown", note };
+	}
+}
+
+function prepare(db: Database) {
+	const sql = <Row>(text: string) => db.prepare(text).safeIntegers(false) as Statement<Row, (string | number)[]>;
+	return {
+		answer: sql<FoundAnswer>(
+			`SELECT fingerprint, known, status, note, bytes, crc32, body, file FROM idempotency_answers
+				WHERE account_id = ? AND key = ? AND expires_at > ?`,
+		),
+		live: sql<{ keys: number | null }>("SELECT sum(keys) AS keys FROM idempotency_counts WHERE account_id = ? AND hour >= ?"),
+		drop: sql<never>("DELETE FROM idempotency_answers WHERE account_id = ? AND key = ? AND known = 1"),
+		credits: sql<{ bucket: number; credits: number }>(
+			"SELECT bucket, credits FROM rpc_credits WHERE account_id = ? AND bucket >= ?",
+		),
+	};
+}

@@ -1,0 +1,32 @@
+import { SAMPLE_DAY } from "../../journal/testing/sample-records.ts";
+import { nano } from "../../ledger/nano.ts";
+import { BatchApplier } from "../core/batch-applier.ts";
+import { StoreFolder } from "../testing/store-folder.ts";
+import { testTopUps } from "../testing/top-ups-contract.ts";
+import { latestEpoch } from "./epochs.ts";
+import { LeaseRepository } from "./lease-repository.ts";
+import { openDatabase } from "./open-database.ts";
+import { StoreClock } from "./store-clock.ts";
+
+testTopUps(async () => {
+	const books = new StoreFolder();
+	const db = openDatabase(books.dir);
+	const clock = new StoreClock(db, Date.now);
+	const boot = latestEpoch(db, clock);
+	const applier = new BatchApplier(db, boot, clock);
+	return {
+		books,
+		async lease(accountIds) {
+			for (const accountId of accountIds)
+				new LeaseRepository(db, boot, clock).acquire({ accountId, day: SAMPLE_DAY, needNano: nano(1) });
+		},
+		async book(groups) {
+			applier.apply(groups);
+		},
+		async restart() {},
+		async close() {
+			db.close();
+			await books.remove();
+		},
+	};
+});
