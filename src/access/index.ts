@@ -7,7 +7,7 @@ export {
 	AccountSchema,
 	accountView,
 	BookedSchema,
-	bookedView,
+	entryView,
 	MoneyEntrySchema,
 	moneyEntryView,
 	RefundedSchema,

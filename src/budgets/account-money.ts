@@ -99,8 +99,8 @@ export class AccountMoney {
 		const remainingGrants = grants.map(({ source, day, granted }) => ({ source, day, free: granted as number }));
 		for (const { amount, most, day } of call.owed) {
 			const usable = remainingGrants.filter((grant) => grant.source !== "diem" || grant.day === day);
-			const { taken } = takeInOrder(amount, usable, most);
-			for (const [index, grant] of usable.entries()) grant.free -= taken[index] ?? 0;
+			const { taken: parts } = takeInOrder(amount, usable, most);
+			for (const [index, grant] of usable.entries()) grant.free -= parts[index] ?? 0;
 		}
 		for (const { source, day, free } of remainingGrants) this.#balanceOf(source, day).grow(free);
 	}

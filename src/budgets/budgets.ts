@@ -62,11 +62,11 @@ export function createBudgets(options: BudgetsOptions): NodeBudgets {
 		caller: (hash) => cache.find(hash),
 		absence: (hash) => cache.absence(hash),
 		wallet: (identity) => findWallet(cache, identity),
-		takeRequest: (caller: Caller, subject: string, limit: RateLimit, estimate: number) =>
+		countRequest: (caller: Caller, subject: string, limit: RateLimit, estimate: number) =>
 			windowsOf(caller).take(caller.account.id, subject, limit, estimate),
 		rateState: (caller, subject, limit) => windowsOf(caller).look(caller.account.id, subject, limit),
-		settleTokens: (caller, subject, estimate, tokens, taken) =>
-			windowsOf(caller).settle(caller.account.id, subject, estimate, tokens, taken),
+		settleTokens: (caller, subject, estimate, tokens, counted) =>
+			windowsOf(caller).settle(caller.account.id, subject, estimate, tokens, counted),
 		hold: (caller, context, worstNano) => holds.hold(caller, context, worstNano),
 		holdCeiling: (caller, context, request) => holds.holdCeiling(caller, context, request),
 		checkGuard: (subject) => guard.check(subject),

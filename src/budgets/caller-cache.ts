@@ -89,8 +89,8 @@ export class CallerCache {
 	 * Returns the current object of a key, ready for a request of `day`. The key may have left the cache since its
 	 * request came, or its caps in that day's window may need a read. null: revoked. Rejects with 503.
 	 */
-	async ready(found: CachedKey, day: number): Promise<CachedKey | null> {
-		let key: CachedKey | null = found;
+	async ready(cached: CachedKey, day: number): Promise<CachedKey | null> {
+		let key: CachedKey | null = cached;
 		while (key?.detached) key = await this.find(key.hash);
 		if (key === null) return null;
 		key.wait();

@@ -16,11 +16,11 @@ export interface Claim<T> {
 	 * Returns the amount that the claim could use beyond what is free on this node; undefined: any amount of any
 	 * source.
 	 */
-	usableMoney(): UsableMoney | undefined;
+	usableElsewhere(): UsableMoney | undefined;
 	/**
 	 * Returns false where this node already has the money that the claim could use: only the caps of its key block it.
 	 */
-	canBeFunded(): boolean;
+	moreMoneyHelps(): boolean;
 	/** True where less than the shortfall helps too. */
 	readonly allowPartial: boolean;
 	/** Returns what the claim needs of its key's limits, where these are leased too. */

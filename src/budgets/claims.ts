@@ -19,28 +19,28 @@ export interface ClaimContext {
 }
 
 /** Returns what the caller may hold now, source by source: free money, cut by the key's caps. */
-function spendable({ key, day }: ClaimContext, window: SpendingWindow | null): Split {
+function availableHere({ key, day }: ClaimContext, window: SpendingWindow | null): Split {
 	const free = key.cached.money.free(day);
-	return window === null ? free : withinCaps(free, window.roomDiem, window.roomUsd);
+	return window === null ? free : withinCaps(free, window.headroomDiem, window.headroomUsd);
 }
 
 /**
  * Returns what the caps let the caller use of all the account's money beyond this node's holds, on whichever node it
  * is leased.
  */
-function fundableMoney({ key, day }: ClaimContext, window: SpendingWindow | null): Split {
+function availableAnywhere({ key, day }: ClaimContext, window: SpendingWindow | null): Split {
 	const anywhere = key.cached.money.freeAnywhere(day);
 	if (window === null) return anywhere;
-	const { diem, usd } = window.spendable;
+	const { diem, usd } = window.unspent;
 	return withinCaps(anywhere, diem, usd);
 }
 
 /** Returns what the key's caps let a request use beyond what is free on this node. */
-function usableMoney(claimContext: ClaimContext): UsableMoney | undefined {
+function usableElsewhere(claimContext: ClaimContext): UsableMoney | undefined {
 	const window = windowOf(claimContext);
 	if (window === null) return undefined;
 	const { diem, bundled, usd } = claimContext.key.cached.money.free(claimContext.day);
-	return { diem: Math.max(0, window.roomDiem - diem), usd: Math.max(0, window.roomUsd - bundled - usd) };
+	return { diem: Math.max(0, window.headroomDiem - diem), usd: Math.max(0, window.headroomUsd - bundled - usd) };
 }
 
 /** Returns what the claim needs of the key's limits, where they are leased. */
@@ -53,7 +53,7 @@ function capClaim({ key, day }: ClaimContext, amount: () => number): CapClaim | 
 		request: () => {
 			const { diem, bundled, usd } = key.cached.money.free(day);
 			const cappedAmount = Math.min(amount(), Number.MAX_SAFE_INTEGER);
-			return { keyId: key.keyId, amount: cappedAmount, money: { diem, usd: bundled + usd }, room: window.leaseRoom };
+			return { keyId: key.keyId, amount: cappedAmount, money: { diem, usd: bundled + usd }, room: window.leaseHeadroom };
 		},
 		applyAnswer: (answer) => {
 			window.grow(answer);
@@ -66,12 +66,12 @@ function capClaim({ key, day }: ClaimContext, amount: () => number): CapClaim | 
  * Returns true where the account has money elsewhere that the caps would let this claim use, or where the caps
  * themselves can grow.
  */
-function canBeFunded(claimContext: ClaimContext, needed: number): boolean {
+function moreMoneyHelps(claimContext: ClaimContext, needed: number): boolean {
 	const window = windowOf(claimContext);
-	const usable = sumOfSplit(fundableMoney(claimContext, window));
+	const usable = sumOfSplit(availableAnywhere(claimContext, window));
 	const capsForbid =
 		window !== null && usable < needed && usable < sumOfSplit(claimContext.key.cached.money.freeAnywhere(claimContext.day));
-	return !(capsForbid && sumOfSplit(spendable(claimContext, window)) >= usable);
+	return !(capsForbid && sumOfSplit(availableHere(claimContext, window)) >= usable);
 }
 
 /**
@@ -98,7 +98,7 @@ function refuse(
 
 /** Returns true where the key's caps forbid the amount, however much money arrives. */
 function exceedsCaps(window: SpendingWindow | null, amount: number): boolean {
-	return window !== null && window.spendable.diem + window.spendable.usd < amount;
+	return window !== null && window.unspent.diem + window.unspent.usd < amount;
 }
 
 /** A claim on a fixed worst case, which is held in full or refused. */
@@ -116,22 +116,22 @@ export class FixedClaim implements Claim<OpenHold> {
 
 	attempt(mustDecide: boolean): OpenHold | undefined {
 		const window = windowOf(this.#claimContext);
-		const ownSplit = takeInOrder(this.#amount, spendable(this.#claimContext, window));
+		const ownSplit = takeInOrder(this.#amount, availableHere(this.#claimContext, window));
 		if (ownSplit !== undefined) return openHold(this.#claimContext, window, this.#amount, ownSplit);
 		if (!mustDecide && !exceedsCaps(window, this.#amount)) return undefined;
 		return refuse(this.#claimContext, window, this.#amount);
 	}
 
 	shortfall(): number {
-		return Math.max(0, this.#amount - sumOfSplit(spendable(this.#claimContext, windowOf(this.#claimContext))));
+		return Math.max(0, this.#amount - sumOfSplit(availableHere(this.#claimContext, windowOf(this.#claimContext))));
 	}
 
-	usableMoney(): UsableMoney | undefined {
-		return usableMoney(this.#claimContext);
+	usableElsewhere(): UsableMoney | undefined {
+		return usableElsewhere(this.#claimContext);
 	}
 
-	canBeFunded(): boolean {
-		return canBeFunded(this.#claimContext, this.#amount);
+	moreMoneyHelps(): boolean {
+		return moreMoneyHelps(this.#claimContext, this.#amount);
 	}
 
 	caps(): CapClaim | undefined {
@@ -173,7 +173,7 @@ export class CeilingClaim implements Claim<CeilingResult | typeof COUNT_FIRST> {
 
 	attempt(mustDecide: boolean): CeilingResult | typeof COUNT_FIRST | undefined {
 		const window = windowOf(this.#claimContext);
-		const from = spendable(this.#claimContext, window);
+		const from = availableHere(this.#claimContext, window);
 		const free = sumOfSplit(from);
 		const callerMaximum = this.#request.callerMaxTokens;
 		const tokens = callerMaximum ?? fullTokens(this.#request);
@@ -182,9 +182,9 @@ export class CeilingClaim implements Claim<CeilingResult | typeof COUNT_FIRST> {
 			const result = this.#take(window, from, worst, tokens, false);
 			if (result !== undefined) return result;
 		}
-		if (!this.#counted && !mustDecide && this.canBeFunded()) return undefined;
+		if (!this.#counted && !mustDecide && this.moreMoneyHelps()) return undefined;
 		// Where not even the smallest prompt fits, counting is useless. A store that could not grant all granted nothing.
-		const reach = sumOfSplit(fundableMoney(this.#claimContext, window));
+		const reach = sumOfSplit(availableAnywhere(this.#claimContext, window));
 		if (!this.#counted && !this.#cannotFit(reach)) return COUNT_FIRST;
 		return callerMaximum === null
 			? this.#lowered(window, from, free, tokens, mustDecide)
@@ -199,16 +199,16 @@ export class CeilingClaim implements Claim<CeilingResult | typeof COUNT_FIRST> {
 	}
 
 	shortfall(): number {
-		const free = sumOfSplit(spendable(this.#claimContext, windowOf(this.#claimContext)));
+		const free = sumOfSplit(availableHere(this.#claimContext, windowOf(this.#claimContext)));
 		return Math.min(Math.max(0, this.#needed() - free), Number.MAX_SAFE_INTEGER);
 	}
 
-	usableMoney(): UsableMoney | undefined {
-		return usableMoney(this.#claimContext);
+	usableElsewhere(): UsableMoney | undefined {
+		return usableElsewhere(this.#claimContext);
 	}
 
-	canBeFunded(): boolean {
-		return canBeFunded(this.#claimContext, this.#needed());
+	moreMoneyHelps(): boolean {
+		return moreMoneyHelps(this.#claimContext, this.#needed());
 	}
 
 	caps(): CapClaim | undefined {

@@ -98,12 +98,12 @@ export class HoldAllocator {
 	}
 
 	async #afterRead<T>(
-		found: CachedKey,
+		cached: CachedKey,
 		context: HoldContext,
 		day: number,
 		begin: (claimContext: ClaimContext) => T | Promise<T>,
 	): Promise<T> {
-		let key = found;
+		let key = cached;
 		do {
 			const ready = await this.#cache.ready(key, day);
 			if (ready === null) throw new ApiError("AUTHENTICATION_FAILED");

@@ -17,8 +17,8 @@ async function leased() {
 		day: 0,
 		attempt: () => (account.money.usd.leased > 0 ? true : undefined),
 		shortfall: () => 1,
-		usableMoney: () => undefined,
-		canBeFunded: () => true,
+		usableElsewhere: () => undefined,
+		moreMoneyHelps: () => true,
 		allowPartial: false,
 	});
 	expect(store.leased("a", "usd")).toBe(100);

@@ -15,7 +15,7 @@ export { type BudgetsOptions, createBudgets, type NodeBudgets } from "./budgets.
 export { chargeText, skuPlaces, skuPriceText } from "./charge-text.ts";
 export { costOf } from "./cost.ts";
 export { ExceededLimits } from "./exceeded-limits.ts";
-export { OperatorBooks, type OperatorUsage, type RequestRecord, type UsagePart } from "./operator-books.ts";
+export { OperatorReader, type OperatorUsage, type RequestRecord, type UsagePart } from "./operator-reader.ts";
 export type * from "./port.ts";
 export { createRpcBudgets, type RpcBudgets, type RpcBudgetsOptions } from "./rpc-budgets.ts";
 export { type Sku, skuOf } from "./sku.ts";

@@ -290,7 +290,7 @@ export class LeaseQueue {
 				continue;
 			}
 			head.tries++;
-			if (answer.recalled !== true || claim.allowPartial || !claim.canBeFunded() || head.tries > RECALL_TRIES) break;
+			if (answer.recalled !== true || claim.allowPartial || !claim.moreMoneyHelps() || head.tries > RECALL_TRIES) break;
 			const caps = answer.cap?.short ? claim.caps?.() : undefined;
 			if (caps !== undefined) {
 				this.#deferUntilRecalled(head, caps.window);
@@ -302,7 +302,7 @@ export class LeaseQueue {
 			if (this.#returnRequested) await this.#returnLeases();
 		}
 		// One key's caps say nothing about the other keys of the account.
-		if (claim.canBeFunded()) {
+		if (claim.moreMoneyHelps()) {
 			const refusal = { until: this.#clock.monotonicMs() + REFUSAL_CACHE_MS, need: claim.shortfall() };
 			const caps = answer.cap?.short ? claim.caps?.() : undefined;
 			if (caps === undefined) this.#refusal = refusal;
@@ -315,7 +315,7 @@ export class LeaseQueue {
 	async #acquireFromStore(claim: Claim<unknown>): Promise<AcquireResult> {
 		const { day, allowPartial } = claim;
 		const caps = claim.caps?.();
-		const usable = caps === undefined ? claim.usableMoney() : undefined;
+		const usable = caps === undefined ? claim.usableElsewhere() : undefined;
 		const request = {
 			accountId: this.#accountId,
 			day,

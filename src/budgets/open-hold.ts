@@ -89,7 +89,7 @@ export class OpenHold implements Hold {
 		// Code that can throw comes first: where the record is refused, the hold is still open and can be voided.
 		const owingTerms = owed > 0 ? { owing: { kept: this.#leasedAfter(split), most } } : {};
 		const durable = journal.append({ ...this.#record(input, lines, split.price), ...owingTerms });
-		input.kept?.posted();
+		input.storedAnswer?.posted();
 		const expired = this.#end();
 		const { money } = this.#key.cached;
 		money.spend(this.#diem, split.diem, expired.diem);
@@ -124,13 +124,13 @@ export class OpenHold implements Hold {
 			bundled: money.bundled.free + own.bundled,
 			usd: money.usd.free + own.usd,
 		};
-		return window === null ? free : withinCaps(free, own.diem + window.roomDiem, own.bundled + own.usd + window.roomUsd);
+		return window === null ? free : withinCaps(free, own.diem + window.headroomDiem, own.bundled + own.usd + window.headroomUsd);
 	}
 
 	/** Returns what the caps let the store take beyond what is paid on this node; a shared store checks them again. */
 	#owableMoney(split: Split): UsableMoney {
 		const own = this.#own;
-		const most = this.#window === null ? ANY_AMOUNT : (this.#window?.spendable ?? NOTHING_MORE);
+		const most = this.#window === null ? ANY_AMOUNT : (this.#window?.unspent ?? NOTHING_MORE);
 		const remaining = (caps: number, paid: number): number => Math.min(Math.max(0, caps - paid), Number.MAX_SAFE_INTEGER);
 		return {
 			diem: remaining(own.diem + most.diem, split.diem),
@@ -210,7 +210,7 @@ export class OpenHold implements Hold {
 			lines,
 			...(this.#window?.leases ? { capped: true } : {}),
 			usage: input.usage,
-			...(input.kept ? { kept: input.kept.part } : {}),
+			...(input.storedAnswer ? { kept: input.storedAnswer.part } : {}),
 		};
 	}
 }

@@ -73,7 +73,7 @@ export interface PostInput {
 	readonly status: number;
 	readonly upstream: string | null;
 	/** An answer to store under an idempotency key. It becomes durable together with the post, or not at all. */
-	readonly kept?: PreparedAnswer | null;
+	readonly storedAnswer?: PreparedAnswer | null;
 }
 
 export interface Posted {
@@ -135,20 +135,20 @@ export interface Budgets {
 	 */
 	wallet(identity: string): Caller | Promise<Caller>;
 	/**
-	 * Takes one request of the minute window of (account, subject), or throws RATE_LIMIT_EXCEEDED. Returns a promise
+	 * Counts one request in the minute window of (account, subject), or throws RATE_LIMIT_EXCEEDED. Returns a promise
 	 * only where nodes share the window and the store must be called; it rejects with the same error.
 	 */
-	takeRequest(caller: Caller, subject: string, limit: RateLimit, promptTokensEstimate: number): RateState | Promise<RateState>;
+	countRequest(caller: Caller, subject: string, limit: RateLimit, promptTokensEstimate: number): RateState | Promise<RateState>;
 	/**
 	 * Returns the state of that window, as this node knows it, for a request that takes nothing from it. A null subject
 	 * means an unused window.
 	 */
 	rateState(caller: Caller, subject: string | null, limit: RateLimit): RateState;
 	/**
-	 * Replaces the token estimate of `takeRequest` by the real number. `taken` is the result of `takeRequest`: it keeps
+	 * Replaces the token estimate of `countRequest` by the real number. `counted` is the result of `countRequest`: it keeps
 	 * a request that ends in a later window from lowering that window's count.
 	 */
-	settleTokens(caller: Caller, subject: string, promptTokensEstimate: number, tokens: number, taken?: RateState): void;
+	settleTokens(caller: Caller, subject: string, promptTokensEstimate: number, tokens: number, counted?: RateState): void;
 	/** Holds a fixed worst case. Throws 402. Price 0 gives a hold of 0, which still posts its record. */
 	hold(caller: Caller, context: HoldContext, worstNano: Nano): Hold | Promise<Hold>;
 	/** Computes the output ceiling and holds its price. Throws 402 with the number of tokens that would fit. */

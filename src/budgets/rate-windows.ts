@@ -53,10 +53,10 @@ export class RateWindows {
 	 * Replaces the estimate by the real tokens. Where the window of the estimate (`taken`) has ended, only tokens
 	 * beyond the estimate count, in the current window.
 	 */
-	settle(accountId: string, subject: string, promptTokensEstimate: number, tokens: number, taken?: RateState): void {
+	settle(accountId: string, subject: string, promptTokensEstimate: number, tokens: number, counted?: RateState): void {
 		const window = this.#windows.find(accountId, subject, this.#clock.monotonicMs());
 		if (window === undefined) return;
-		const same = taken === undefined || taken.resetAtSeconds === window.resetAtSeconds;
+		const same = counted === undefined || counted.resetAtSeconds === window.resetAtSeconds;
 		const more = tokens - promptTokensEstimate;
 		window.tokens = Math.max(0, window.tokens + (same ? more : Math.max(0, more)));
 	}

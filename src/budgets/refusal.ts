@@ -24,13 +24,13 @@ export interface UnfundedRequest {
  */
 export function paymentRefusal(refused: UnfundedRequest): ApiError {
 	const { money, day, window, needNano } = refused;
-	const nearLimits = window?.isNearLimit ?? { usd: Infinity, diem: Infinity };
-	const anywhere = sumOfSplit(withinCaps(money.freeAnywhere(day), nearLimits.diem, nearLimits.usd));
+	const caps = window?.unspentHere ?? { usd: Infinity, diem: Infinity };
+	const anywhere = sumOfSplit(withinCaps(money.freeAnywhere(day), caps.diem, caps.usd));
 	// Where the account would have enough, other nodes hold it.
-	const spendable =
+	const available =
 		anywhere < needNano
 			? anywhere
-			: sumOfSplit(withinCaps(money.free(day), window?.roomDiem ?? Infinity, window?.roomUsd ?? Infinity));
+			: sumOfSplit(withinCaps(money.free(day), window?.headroomDiem ?? Infinity, window?.headroomUsd ?? Infinity));
 	const balanceOf = (leaseBalance: LeaseBalance) => Math.max(leaseBalance.leased, leaseBalance.total);
 	const onceFree = withinCaps(
 		{ diem: balanceOf(money.diem(day)), bundled: balanceOf(money.bundled), usd: balanceOf(money.usd) },
@@ -41,7 +41,7 @@ export function paymentRefusal(refused: UnfundedRequest): ApiError {
 	const code = blockingCap(refused);
 	const message = [
 		START[code],
-		`: this request may cost up to ${amount(needNano)} USD and ${amount(spendable)} USD can be spent`,
+		`: this request may cost up to ${amount(needNano)} USD and ${amount(available)} USD can be spent`,
 		fitsOnceFree ? "; running requests hold the rest: try again shortly" : END[code],
 		refused.advice === undefined ? "" : `; ${refused.advice}`,
 	].join("");
@@ -74,8 +74,8 @@ function blockingCap({ money, day, window }: UnfundedRequest): RefusalCode {
 	if (window === null) return "INSUFFICIENT_BALANCE";
 	const { diem, bundled, usd } = money.freeAnywhere(day);
 	if (Math.max(money.usd.leased, money.usd.total) + Math.max(money.bundled.leased, money.bundled.total) > 0)
-		return window.isNearLimit.usd < usd + bundled ? "API_KEY_USD_SPEND_LIMIT_EXCEEDED" : "INSUFFICIENT_BALANCE";
-	return diem > 0 && window.isNearLimit.diem < diem ? "API_KEY_DIEM_SPEND_LIMIT_EXCEEDED" : "INSUFFICIENT_BALANCE";
+		return window.unspentHere.usd < usd + bundled ? "API_KEY_USD_SPEND_LIMIT_EXCEEDED" : "INSUFFICIENT_BALANCE";
+	return diem > 0 && window.unspentHere.diem < diem ? "API_KEY_DIEM_SPEND_LIMIT_EXCEEDED" : "INSUFFICIENT_BALANCE";
 }
 
 function amount(nanoUsd: number): string {

@@ -33,7 +33,7 @@ class SharedWindow implements TimedWindow {
 	/** Requests, past and future, that the store counts as this node's. */
 	granted = 0;
 	/** Requests that the store counts over all nodes, as last reported. */
-	taken = 0;
+	requestsInStore = 0;
 	/** At this limit and below, the store has nothing left in this window. */
 	exhaustedLimit = 0;
 	/** Tokens of all nodes as last reported; those being sent to the store; those counted since. */
@@ -52,7 +52,7 @@ class SharedWindow implements TimedWindow {
 
 	/** Requests of all nodes. */
 	get requests(): number {
-		return this.taken - this.granted + this.used;
+		return this.requestsInStore - this.granted + this.used;
 	}
 
 	/** Tokens of all nodes. */
@@ -123,10 +123,10 @@ export class SharedRateWindows {
 	}
 
 	/** Replaces the estimate by the real tokens: see `RateWindows.settle`. */
-	settle(accountId: string, subject: string, estimate: number, tokens: number, taken?: RateState): void {
+	settle(accountId: string, subject: string, estimate: number, tokens: number, counted?: RateState): void {
 		const window = this.#windows.find(accountId, subject, this.#clock.monotonicMs());
 		if (window === undefined) return;
-		const same = taken === undefined || taken.resetAtSeconds === window.resetAtSeconds;
+		const same = counted === undefined || counted.resetAtSeconds === window.resetAtSeconds;
 		const more = tokens - estimate;
 		this.#count(window, same ? more : Math.max(0, more));
 	}
@@ -242,7 +242,7 @@ export class SharedRateWindows {
 			if (window.unreportedTokens !== 0) this.#reporting.add(window);
 		}
 		window.granted += take.spent + grant.granted;
-		window.taken = grant.taken;
+		window.requestsInStore = grant.taken;
 		window.reportedTokens = grant.tokens;
 		if (grant.granted < take.wanted) window.exhaustedLimit = Math.max(window.exhaustedLimit, take.limit);
 		return true;

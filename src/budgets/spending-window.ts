@@ -53,18 +53,18 @@ export class SpendingWindow {
 	}
 
 	/** Returns the amount that can be held at once. */
-	get roomUsd(): number {
+	get headroomUsd(): number {
 		const unspent = this.limitUsd - this.spentUsd;
 		return Math.max(0, (this.#bound(this.limitUsd) ? Math.min(unspent, this.#leasedUsd) : unspent) - this.heldUsd);
 	}
 
-	get roomDiem(): number {
+	get headroomDiem(): number {
 		const unspent = this.limitDiem - this.spentDiem;
 		return Math.max(0, (this.#bound(this.limitDiem) ? Math.min(unspent, this.#leasedDiem) : unspent) - this.heldDiem);
 	}
 
 	/** Returns the most that the limits leave to this node, if all other nodes returned theirs. */
-	get spendable(): CapAmounts {
+	get unspent(): CapAmounts {
 		return {
 			usd: Math.max(0, this.limitUsd - this.spentUsd - this.heldUsd),
 			diem: Math.max(0, this.limitDiem - this.spentDiem - this.heldDiem),
@@ -72,8 +72,8 @@ export class SpendingWindow {
 	}
 
 	/** Returns the same, less what other nodes had leased when that was last reported. */
-	get isNearLimit(): CapAmounts {
-		const { usd, diem } = this.spendable;
+	get unspentHere(): CapAmounts {
+		const { usd, diem } = this.unspent;
 		return { usd: Math.max(0, usd - this.elsewhere.usd), diem: Math.max(0, diem - this.elsewhere.diem) };
 	}
 
@@ -83,7 +83,7 @@ export class SpendingWindow {
 	}
 
 	/** Returns what is leased less what holds take; below 0 where their leases ended. */
-	get leaseRoom(): CapAmounts {
+	get leaseHeadroom(): CapAmounts {
 		return { usd: this.#leasedUsd - this.heldUsd, diem: this.#leasedDiem - this.heldDiem };
 	}
 

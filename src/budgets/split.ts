@@ -11,9 +11,9 @@ export interface Split {
 }
 
 /** Cuts the free money of each source to the key's caps: diem by its own cap, bundled and USD together by theirs. */
-export function withinCaps(free: Split, roomDiem: number, roomUsd: number): Split {
-	const bundled = Math.min(free.bundled, roomUsd);
-	return { diem: Math.min(free.diem, roomDiem), bundled, usd: Math.min(free.usd, roomUsd - bundled) };
+export function withinCaps(free: Split, headroomDiem: number, headroomUsd: number): Split {
+	const bundled = Math.min(free.bundled, headroomUsd);
+	return { diem: Math.min(free.diem, headroomDiem), bundled, usd: Math.min(free.usd, headroomUsd - bundled) };
 }
 
 /** Returns the sum of a split. Past 2^53 it is not exact: use it to compare with an amount, never to record one. */

@@ -148,8 +148,8 @@ function matcher(query: CharactersQuery): (entry: CharacterEntry) => boolean {
 }
 
 function anyOf(values: readonly string[] | undefined): ((value: string) => boolean) | undefined {
-	const wantedValues = values && new Set(values.map((value) => value.toLowerCase()));
-	return wantedValues && ((value) => wantedValues.has(value.toLowerCase()));
+	const lowerCased = values && new Set(values.map((value) => value.toLowerCase()));
+	return lowerCased && ((value) => lowerCased.has(value.toLowerCase()));
 }
 
 /** Returns a case-insensitive filter: `#tag` matches tags, other text matches name, description and tags. */

@@ -26,8 +26,8 @@ export const creditCommand = defineCommand({
 	args: { id: accountArg, amount, ref: ref("payment"), ...jsonArg, ...storeArgs },
 	run: ({ args }) =>
 		withStore(args, async (admin) => {
-			const booked = await credit(admin, { accountId: args.id, amount: args.amount, ...refOf(args.ref) });
-			printEntry(booked, args.json, "credited", "was credited before under this reference; nothing was added");
+			const entry = await credit(admin, { accountId: args.id, amount: args.amount, ...refOf(args.ref) });
+			printEntry(entry, args.json, "credited", "was credited before under this reference; nothing was added");
 		}),
 });
 
@@ -38,8 +38,8 @@ export const debitCommand = defineCommand({
 		withStore(args, async (admin) => {
 			const attempt = () => debit(admin, { accountId: args.id, amount: args.amount, ...refOf(args.ref) });
 			const ask = () => recallMoney(admin, { accountId: args.id });
-			const booked = await waitForMoney(attempt, ask, LEASED_PATIENCE_MS);
-			printEntry(booked, args.json, "taken back", "was taken back before under this reference; nothing was taken");
+			const entry = await waitForMoney(attempt, ask, LEASED_PATIENCE_MS);
+			printEntry(entry, args.json, "taken back", "was taken back before under this reference; nothing was taken");
 		}),
 });
 
@@ -109,13 +109,13 @@ function refOf(reference: string | undefined): { reference?: string } {
 	return reference === undefined ? {} : { reference };
 }
 
-function printEntry(booked: BookedOnce, json: boolean | undefined, outcome: string, repeatOutcome: string): void {
-	const { accountId, reference, replayed } = booked;
-	const text = formatNano(booked.amount);
-	const balance = formatNano(booked.balance);
+function printEntry(entry: BookedOnce, json: boolean | undefined, outcome: string, repeatOutcome: string): void {
+	const { accountId, reference, replayed } = entry;
+	const text = formatNano(entry.amount);
+	const balance = formatNano(entry.balance);
 	if (json) {
-		const balanceAfter = formatNano(booked.balanceAfter);
-		printJson({ accountId, reference, amount: text, balance, balanceAfter, bookedAt: isoTime(booked.bookedAtMs), replayed });
+		const balanceAfter = formatNano(entry.balanceAfter);
+		printJson({ accountId, reference, amount: text, balance, balanceAfter, bookedAt: isoTime(entry.bookedAtMs), replayed });
 	} else {
 		print(`${text} USD ${replayed ? repeatOutcome : outcome} (${reference}). Balance: ${balance} USD`);
 	}

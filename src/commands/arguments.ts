@@ -41,8 +41,8 @@ export async function findMisuse(command: CommandDef, typed: readonly string[], 
 		}
 	}
 	if (subCommands !== undefined) return command.run === undefined ? misuse("No command was named") : null;
-	const lacking = missingArgument(args, argumentCount, seenOptions);
-	return lacking === null ? null : misuse(`Missing: ${lacking}`);
+	const missing = missingArgument(args, argumentCount, seenOptions);
+	return missing === null ? null : misuse(`Missing: ${missing}`);
 }
 
 /** Returns the first required argument or option that is missing. */

@@ -19,10 +19,10 @@ export const audit = defineCommand({
 	},
 	run: ({ args }) =>
 		withStore(args, async (admin) => {
-			const books = await auditBooks(admin.db);
+			const bookAudit = await auditBooks(admin.db);
 			const archives = args.archives === undefined ? null : await checkArchives(admin.db, args.archives);
-			const findings = [...books.findings, ...(archives?.findings ?? [])];
-			const report = { ...books, ok: findings.length === 0, findings };
+			const findings = [...bookAudit.findings, ...(archives?.findings ?? [])];
+			const report = { ...bookAudit, ok: findings.length === 0, findings };
 			if (!report.ok) process.exitCode = 1;
 			const backlog = await readBacklog(admin, configOrExit(args).config.data);
 			if (args.json) return printJson({ ...report, backlog, ...(archives === null ? {} : { archives }) });

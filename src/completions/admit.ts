@@ -4,6 +4,7 @@ import { ApiError } from "../errors/index.ts";
 import type { Call } from "../server/call.ts";
 import type { Admission, AdmissionRate, MeteredAnswer, Settlement } from "../server/endpoint.ts";
 import type { ChatForward } from "../upstreams/chat/port.ts";
+import type { AdmittedChat } from "./admitted-chat.ts";
 import type { AnswerForm } from "./answer-form.ts";
 import { answerStreamed } from "./answer-streamed.ts";
 import { answerWhole } from "./answer-whole.ts";
@@ -12,13 +13,12 @@ import { highestRates } from "./charge.ts";
 import type { ChatDeps } from "./chat-deps.ts";
 import type { ChatInput } from "./chat-input.ts";
 import { type CheckedChat, chatRate, checkChat } from "./check-chat.ts";
-import { requireCountedRoom, requireRoom } from "./context-limit.ts";
+import { requireCountInContext, requireInContext } from "./context-limit.ts";
 import { ChatMeter, type SourcePrice } from "./meter.ts";
 import { preparationSettings, streamEcho, xResultPrice } from "./preparation.ts";
 import type { PreparedChat } from "./prepare.ts";
 import { type PromptPlan, planPrompt } from "./prompt-plan.ts";
 import { Receipt } from "./sealed/receipts.ts";
-import type { ChatSession } from "./session.ts";
 import { thinkingPlan } from "./thinking.ts";
 
 /** Maximum number of tokens that a second request adds to the prompt, where the first answer missed its format. */
@@ -59,7 +59,7 @@ class ChatAdmission implements Admission {
 		this.#form = form;
 		this.#plan = planPrompt(checked, input, contents);
 		const { size } = this.#plan;
-		requireRoom(model, size.atLeast);
+		requireInContext(model, size.atLeast);
 		this.#sources = options.enable_x_search ? xResultPrice(config.web) : undefined;
 		this.#modelMaxTokens = model.maxCompletionTokens ?? config.limits.maxCompletionTokens;
 		this.model = model.id;
@@ -84,9 +84,9 @@ class ChatAdmission implements Admission {
 		const sealedForward = sealed === null ? undefined : await sealed.forward(this.#deps.attestations, this.#call.signal);
 		const maxTokens = this.#maxTokens(settlement);
 		const meter = this.#newMeter(settlement, maxTokens);
-		const session = this.#session(meter, maxTokens, this.#forward(meter, sealedForward));
-		if (input.body.stream !== true) return answerWhole(session, this.#deps.upstreams, this.#form);
-		return answerStreamed(session, this.#deps.upstreams, settlement, config.stream, this.#form);
+		const chat = this.#admittedChat(meter, maxTokens, this.#forward(meter, sealedForward));
+		if (input.body.stream !== true) return answerWhole(chat, this.#deps.upstreams, this.#form);
+		return answerStreamed(chat, this.#deps.upstreams, settlement, config.stream, this.#form);
 	}
 
 	/**
@@ -95,8 +95,8 @@ class ChatAdmission implements Admission {
 	 */
 	async #prepare(caller: Caller, context: HoldContext): Promise<void> {
 		const { input, model, contents, options, config } = this.#checked;
-		const wanted = preparationSettings(contents, options);
-		if (wanted === null) return;
+		const settings = preparationSettings(contents, options);
+		if (settings === null) return;
 		const { prepareChat } = await import("./prepare.ts");
 		const { members, size } = this.#plan;
 		const prices = config.web;
@@ -104,7 +104,7 @@ class ChatAdmission implements Admission {
 			input,
 			members,
 			size,
-			settings: wanted,
+			settings,
 			model,
 			prices,
 			caller,
@@ -124,7 +124,7 @@ class ChatAdmission implements Admission {
 		const { size, overheadTokens, text } = this.#plan;
 		const count = once(() => text().tokens((counted) => this.#countTokens(counted)));
 		// A sealed prompt cannot be counted here.
-		if (sealed === null) await requireCountedRoom(model, size, count);
+		if (sealed === null) await requireCountInContext(model, size, count);
 		const again = format === null ? 0 : this.#modelMaxTokens + COMPLAINT_TOKENS;
 		const rates = highestRates(model.prices, size.atMost + again);
 		const fixedNano = this.#fixedNano();
@@ -172,12 +172,12 @@ class ChatAdmission implements Admission {
 			countTokens: (counted) => this.#countTokens(counted),
 			promptText: this.#plan.text,
 			promptOverheadTokens: this.#plan.overheadTokens,
-			ranBefore: this.#prepared?.ran,
+			earlierWork: this.#prepared?.earlierWork,
 			sources: this.#sources,
 		});
 	}
 
-	#session(meter: ChatMeter, maxTokens: number | null, forward: ChatForward): ChatSession {
+	#admittedChat(meter: ChatMeter, maxTokens: number | null, forward: ChatForward): AdmittedChat {
 		const { input, model, options, sealed, format, disableThinking } = this.#checked;
 		const web = this.#prepared?.web ?? null;
 		const strip = options.strip_thinking_response || options.disable_thinking;

@@ -2,7 +2,7 @@ import type { Posted, TokenUsage } from "../budgets/port.ts";
 import type { ApiError } from "../errors/index.ts";
 import type { ChatEvent } from "../upstreams/chat/event-frame.ts";
 import type { WholeAnswer } from "../upstreams/chat/port.ts";
-import type { ChatSession } from "./session.ts";
+import type { AdmittedChat } from "./admitted-chat.ts";
 
 /** The cost of an answer, known when it is posted, before its last byte goes out. */
 export interface PostedCharge {
@@ -16,8 +16,8 @@ export interface AnswerForm {
 	 * Reads a whole answer before it is charged. The returned function builds the body once the price is known.
 	 * @throws ApiError INFERENCE_FAILED where the answer cannot be passed on
 	 */
-	whole(session: ChatSession, answer: WholeAnswer): Promise<(paid: PostedCharge) => string | Uint8Array>;
-	stream(session: ChatSession): StreamForm;
+	whole(chat: AdmittedChat, answer: WholeAnswer): Promise<(paid: PostedCharge) => string | Uint8Array>;
+	stream(chat: AdmittedChat): StreamForm;
 	/** True: the request is for `/completions`, a bare text to continue. */
 	readonly isText?: boolean;
 	/** True: the route passes sealed text on unchanged; a signature covers those bytes. */

@@ -7,11 +7,11 @@ import { asApiError } from "../server/error-body.ts";
 import type { ChatEvent } from "../upstreams/chat/event-frame.ts";
 import type { ChatStream, ChatUpstreams } from "../upstreams/chat/port.ts";
 import { tokenUsageOf } from "../upstreams/index.ts";
+import { type AdmittedChat, completionId } from "./admitted-chat.ts";
 import type { AnswerForm, StreamForm } from "./answer-form.ts";
 import { askInFormat } from "./formatted.ts";
 import { FormattedStream } from "./formatted-stream.ts";
 import { ReceivedOutput } from "./received.ts";
-import { type ChatSession, completionId } from "./session.ts";
 import { ThinkingStream } from "./thinking.ts";
 
 export interface StreamTimes {
@@ -31,25 +31,25 @@ const COUNTING_STEP = 0.05;
  * the stream ends with the events of a proper end, or with an error event instead.
  */
 export async function answerStreamed(
-	session: ChatSession,
+	chat: AdmittedChat,
 	upstreams: ChatUpstreams,
 	settlement: Settlement,
 	times: StreamTimes,
 	form: AnswerForm,
 ): Promise<MeteredAnswer> {
-	const { forward, format } = session;
+	const { forward, format } = chat;
 	const stream =
 		format === null
 			? upstreams.stream(forward)
 			: new FormattedStream(
-					(signal) => askInFormat(session, format, { ...forward, stream: false, signal }, upstreams),
+					(signal) => askInFormat(chat, format, { ...forward, stream: false, signal }, upstreams),
 					forward.signal,
 				);
-	const run = new StreamRun(session, stream, settlement, times, form.stream(session));
+	const run = new StreamRun(chat, stream, settlement, times, form.stream(chat));
 	const early = await run.begin();
 	if (early === "left") return CLIENT_LEFT_ANSWER;
-	if (stream.retries > 0) session.call.headers["x-retry-count"] = String(stream.retries);
-	if (stream.upstream !== null) session.call.headers["x-service-model-router"] = stream.upstream;
+	if (stream.retries > 0) chat.call.headers["x-retry-count"] = String(stream.retries);
+	if (stream.upstream !== null) chat.call.headers["x-service-model-router"] = stream.upstream;
 	return {
 		status: 200,
 		type: "text/event-stream",
@@ -60,7 +60,7 @@ export async function answerStreamed(
 }
 
 class StreamRun {
-	readonly #session: ChatSession;
+	readonly #chat: AdmittedChat;
 	readonly #stream: ChatStream;
 	readonly #settlement: Settlement;
 	readonly #times: StreamTimes;
@@ -81,15 +81,15 @@ class StreamRun {
 	readonly ended: Promise<void>;
 	#end: () => void = () => {};
 
-	constructor(session: ChatSession, stream: ChatStream, settlement: Settlement, times: StreamTimes, form: StreamForm) {
-		this.#session = session;
+	constructor(chat: AdmittedChat, stream: ChatStream, settlement: Settlement, times: StreamTimes, form: StreamForm) {
+		this.#chat = chat;
 		this.#stream = stream;
 		this.#settlement = settlement;
 		this.#times = times;
 		this.#form = form;
-		this.#output = new ReceivedOutput({ isSealed: session.forward.sealed !== undefined });
-		this.#thinking = session.thinking === null || session.format !== null ? null : new ThinkingStream(session.thinking);
-		this.#ceiling = session.maxTokens === null ? Number.POSITIVE_INFINITY : session.maxTokens * session.choices * CEILING_SLACK;
+		this.#output = new ReceivedOutput({ isSealed: chat.forward.sealed !== undefined });
+		this.#thinking = chat.thinking === null || chat.format !== null ? null : new ThinkingStream(chat.thinking);
+		this.#ceiling = chat.maxTokens === null ? Number.POSITIVE_INFINITY : chat.maxTokens * chat.choices * CEILING_SLACK;
 		this.#countPast = this.#ceiling;
 		this.ended = new Promise((resolve) => {
 			this.#end = resolve;
@@ -118,16 +118,16 @@ class StreamRun {
 		} finally {
 			clearTimeout(timer);
 		}
-		if (failure === undefined && !this.#session.call.signal.aborted) return "go";
+		if (failure === undefined && !this.#chat.call.signal.aborted) return "go";
 		this.#stream.cancel();
-		if (this.#session.call.signal.aborted && (await this.#postLeft())) return "left";
-		if (failure !== undefined) await this.#session.meter.postBefore(asApiError(failure).status)?.durable;
+		if (this.#chat.call.signal.aborted && (await this.#postLeft())) return "left";
+		if (failure !== undefined) await this.#chat.meter.postBefore(asApiError(failure).status)?.durable;
 		throw failure ?? new ApiError("UNKNOWN_ERROR", { message: "The caller left before the request was sent on" });
 	}
 
 	/** Returns the body. Where nobody ever reads it, the request still settles when the caller leaves. */
 	readable(): ReadableStream {
-		const { signal } = this.#session.call;
+		const { signal } = this.#chat.call;
 		const left = () => {
 			this.#onLeft();
 			if (!this.#started) void this.#abandon();
@@ -173,7 +173,7 @@ class StreamRun {
 		let index = 0;
 		for (const event of events) {
 			if (this.#receive(event)) {
-				if (this.#output.tokensAtLeast > this.#countPast) return this.#passCounted(sink, text, events.slice(index));
+				if (this.#output.estimatedTokens > this.#countPast) return this.#passCounted(sink, text, events.slice(index));
 				text += this.#textOf(event);
 			}
 			index++;
@@ -187,13 +187,13 @@ class StreamRun {
 	 */
 	async #passCounted(sink: DirectSink, precedingText: string, events: readonly ChatEvent[]): Promise<void> {
 		if (precedingText !== "") await this.#write(sink, precedingText);
-		const tokens = await this.#session.meter.answerTokens(this.#output);
+		const tokens = await this.#chat.meter.answerTokens(this.#output);
 		if (tokens > this.#ceiling) {
 			this.#isCut = true;
 			this.#stream.cancel();
 			return;
 		}
-		this.#countPast = this.#output.tokensAtLeast + Math.max(this.#ceiling - tokens, this.#ceiling * COUNTING_STEP);
+		this.#countPast = this.#output.estimatedTokens + Math.max(this.#ceiling - tokens, this.#ceiling * COUNTING_STEP);
 		const [first, ...rest] = events;
 		const text = first === undefined ? "" : this.#textOf(first);
 		if (text !== "") await this.#write(sink, text);
@@ -209,7 +209,7 @@ class StreamRun {
 		if (event.frame !== null) this.#output.addPiece(event.piece);
 		else {
 			const { choices, usage, id } = event.body;
-			this.#session.receipt?.setIds(completionId(id, this.#session.call.requestId), id);
+			this.#chat.receipt?.setIds(completionId(id, this.#chat.call.requestId), id);
 			if (typeof usage === "object" && usage !== null) {
 				this.#usage = usage as Record<string, unknown>;
 				if (Array.isArray(choices) && choices.length === 0) return false;
@@ -226,31 +226,31 @@ class StreamRun {
 
 	/** Ends a complete stream: posts, and only then writes the last events. */
 	async #finish(sink: DirectSink): Promise<void> {
-		const { meter } = this.#session;
+		const { meter } = this.#chat;
 		meter.usage = this.#reportedUsage;
 		const posted = await meter.post(this.#output, 200, this.#isCut ? { partial: true, atMost: this.#ceiling } : {});
 		if (posted === null || meter.usage === null) return;
 		await posted.durable;
 		const reported = meter.usage.counted || meter.isSum || this.#isCut ? null : (this.#usage ?? {});
 		const write = this.#write(sink, this.#form.end({ posted, usage: meter.usage }, reported));
-		this.#session.receipt?.end(this.#stream.upstream);
+		this.#chat.receipt?.end(this.#stream.upstream);
 		await write;
 	}
 
 	/** Ends a stream that failed: the caller left, or the upstream failed. */
 	async #broken(sink: DirectSink, thrown: unknown): Promise<void> {
-		if (this.#session.call.signal.aborted) {
+		if (this.#chat.call.signal.aborted) {
 			await this.#postLeft();
 			return;
 		}
 		const error = asApiError(thrown);
 		this.#stream.cancel();
 		if (!this.#output.isEmpty) {
-			const { meter } = this.#session;
+			const { meter } = this.#chat;
 			meter.usage = this.#reportedUsage;
 			const posted = await meter.post(this.#output, error.status, { partial: true });
 			await posted?.durable;
-		} else await this.#session.meter.postBefore(error.status)?.durable;
+		} else await this.#chat.meter.postBefore(error.status)?.durable;
 		await this.#write(sink, this.#form.failed(error));
 	}
 
@@ -271,7 +271,7 @@ class StreamRun {
 	 * not.
 	 */
 	async #postLeft(): Promise<boolean> {
-		const { meter } = this.#session;
+		const { meter } = this.#chat;
 		this.#stream.cancel();
 		if (meter.sentTo === null) return false;
 		meter.usage = this.#reportedUsage;
@@ -285,10 +285,10 @@ class StreamRun {
 	 * or left.
 	 */
 	#write(sink: DirectSink, text: string): Promise<unknown> | null {
-		if (this.#session.call.signal.aborted) throw new ApiError("UNKNOWN_ERROR", { message: "The caller has left" });
+		if (this.#chat.call.signal.aborted) throw new ApiError("UNKNOWN_ERROR", { message: "The caller has left" });
 		const write = sink.write(text);
 		sink.flush();
-		this.#session.receipt?.wrote(text);
+		this.#chat.receipt?.wrote(text);
 		this.#lastWriteMs = performance.now();
 		if (typeof write === "number") return null;
 		const left = new Promise<void>((resolve) => {

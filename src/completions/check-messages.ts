@@ -32,7 +32,15 @@ type Part = Extract<Exclude<ChatMessage["content"], string | null | undefined>[n
  */
 export function checkMessages(body: ChatBody, model: TextModel, long: LongStrings, imagesFrom = 0): MessageContents {
 	const callIds = new Set<string>();
-	const facts: Found = { images: 0, videos: 0, audios: 0, mediaBytes: 0, files: [], fileDataBytes: 0, nativeFileBytes: 0 };
+	const facts: ContentsUnderWay = {
+		images: 0,
+		videos: 0,
+		audios: 0,
+		mediaBytes: 0,
+		files: [],
+		fileDataBytes: 0,
+		nativeFileBytes: 0,
+	};
 	for (const [index, message] of body.messages.entries()) {
 		const path = ["messages", index] as const;
 		if (message.role === "assistant") {
@@ -58,7 +66,7 @@ export function checkMessages(body: ChatBody, model: TextModel, long: LongString
 	return facts;
 }
 
-type Found = { -readonly [K in keyof Omit<MessageContents, "files">]: number } & { files: FilePart[] };
+type ContentsUnderWay = { -readonly [K in keyof Omit<MessageContents, "files">]: number } & { files: FilePart[] };
 
 /**
  * Checks a file. A PDF with its bytes in the message goes unchanged to a model that reads PDF; any other file goes as
@@ -68,7 +76,7 @@ function checkFile(
 	part: FilePartBody,
 	[message, place]: readonly [message: number, part: number],
 	model: TextModel,
-	facts: Found,
+	facts: ContentsUnderWay,
 	long: LongStrings,
 ): void {
 	const { isAddress, isPdf, dataBytes, fileBytes } = checkFilePart(part, ["messages", message, "content", place], long);
@@ -86,24 +94,27 @@ function checkPart(
 	part: Exclude<Part, FilePartBody>,
 	path: (string | number)[],
 	model: TextModel,
-	facts: Found,
+	facts: ContentsUnderWay,
 	long: LongStrings,
 ): void {
-	const lacks = (capability: "supportsVision" | "supportsAudioInput" | "supportsVideoInput", mediaKind: string): void => {
+	const requireCapability = (
+		capability: "supportsVision" | "supportsAudioInput" | "supportsVideoInput",
+		mediaKind: string,
+	): void => {
 		if (model.capabilities[capability] === false)
 			throw invalidField([...path, "type"], `${model.id} does not take ${mediaKind}`, "unsupported");
 	};
 	if (part.type === "image_url") {
-		lacks("supportsVision", "images");
+		requireCapability("supportsVision", "images");
 		facts.images++;
 		facts.mediaBytes += checkUrl(part.image_url.url, [...path, "image_url", "url"], "image/", long);
 	} else if (part.type === "input_audio") {
-		lacks("supportsAudioInput", "audio");
+		requireCapability("supportsAudioInput", "audio");
 		facts.audios++;
 		checkAudioData(part.input_audio.data, part.input_audio.format ?? "wav", [...path, "input_audio", "data"]);
 		facts.mediaBytes += long.bytesOf(part.input_audio.data);
 	} else if (part.type === "video_url") {
-		lacks("supportsVideoInput", "video");
+		requireCapability("supportsVideoInput", "video");
 		facts.videos++;
 		facts.mediaBytes += checkUrl(part.video_url.url, [...path, "video_url", "url"], "video/", long);
 	}

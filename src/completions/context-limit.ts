@@ -6,8 +6,8 @@ import type { PromptSize } from "./prompt-size.ts";
  * Refuses a prompt whose bytes alone show that no tokenizer could fit it into the model's context.
  * @throws ApiError TOO_MANY_TOKENS
  */
-export function requireRoom({ contextTokens }: Pick<TextModel, "contextTokens">, tokensAtLeast: number): void {
-	if (contextTokens !== null && tokensAtLeast > contextTokens) throw contextPassed(`at least ${tokensAtLeast}`, contextTokens);
+export function requireInContext({ contextTokens }: Pick<TextModel, "contextTokens">, minTokens: number): void {
+	if (contextTokens !== null && minTokens > contextTokens) throw contextPassed(`at least ${minTokens}`, contextTokens);
 }
 
 /**
@@ -16,14 +16,14 @@ export function requireRoom({ contextTokens }: Pick<TextModel, "contextTokens">,
  * @param count tokens of the prompt's text
  * @throws ApiError TOO_MANY_TOKENS
  */
-export async function requireCountedRoom(
+export async function requireCountInContext(
 	model: Pick<TextModel, "contextTokens">,
 	{ atLeast, textAtMost }: PromptSize,
 	count: () => Promise<number>,
 ): Promise<void> {
 	const { contextTokens } = model;
 	if (contextTokens === null || textAtMost <= contextTokens) return;
-	requireRoom(model, atLeast);
+	requireInContext(model, atLeast);
 	const countedTokens = await count();
 	if (countedTokens > contextTokens) throw contextPassed(String(countedTokens), contextTokens);
 }

@@ -7,13 +7,13 @@ test("what an assistant thinks, says and calls in one turn is one message", () =
 	const conversation = new Conversation();
 	conversation.user("hello");
 	conversation.thought({ text: "hm", details: [1], signature: "s" });
-	conversation.assistantSaid("One");
-	conversation.assistantSaid([textPart("two")]);
+	conversation.assistantText("One");
+	conversation.assistantText([textPart("two")]);
 	conversation.assistantCalled({ id: "a", name: "f", arguments: "{}" });
 	conversation.thought({ text: "ah", details: [2] });
 	conversation.assistantCalled({ id: "b", name: "g", arguments: "{}" });
 	conversation.result("a", "1");
-	conversation.assistantSaid("Done.");
+	conversation.assistantText("Done.");
 	expect(conversation.finish()).toEqual([
 		{ role: "user", content: "hello" },
 		{

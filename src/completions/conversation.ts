@@ -61,7 +61,7 @@ export class Conversation {
 		if (signature !== undefined) turn.thought_signature = signature;
 	}
 
-	assistantSaid(content: string | TextPart[]): void {
+	assistantText(content: string | TextPart[]): void {
 		const turn = this.#turn();
 		if (turn.content === undefined || turn.content === null || turn.content === "") turn.content = content;
 		else {

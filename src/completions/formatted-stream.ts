@@ -55,11 +55,11 @@ export class FormattedStream implements ChatStream {
 /** Returns the events of an answer, with its usage as charged at the end. */
 function eventsOf({ body, usage }: WholeAnswer): ChatEvent[] {
 	const chunks = chunksOfCompletion(body);
-	const events = usage === null ? chunks : [...chunks, { ...chunks[0], choices: [], usage: toldUsage(usage) }];
+	const events = usage === null ? chunks : [...chunks, { ...chunks[0], choices: [], usage: usageObject(usage) }];
 	return events.map((chunk) => ({ text: JSON.stringify(chunk), body: chunk, frame: null, written: "", piece: "" }));
 }
 
-function toldUsage({ promptTokens, completionTokens, cachedTokens, cacheWriteTokens, reasoningTokens }: TokenUsage): object {
+function usageObject({ promptTokens, completionTokens, cachedTokens, cacheWriteTokens, reasoningTokens }: TokenUsage): object {
 	return {
 		prompt_tokens: promptTokens,
 		completion_tokens: completionTokens,

@@ -5,9 +5,9 @@ import type { ChatForward, ChatUpstreams, WholeAnswer } from "../upstreams/chat/
 import { isFinishReason } from "../upstreams/finish-reason.ts";
 import { finishReasonOf } from "../upstreams/index.ts";
 import { lastMember, utf8Text } from "../wire/index.ts";
+import type { AdmittedChat } from "./admitted-chat.ts";
 import { type EnforcedFormat, formatComplaint, jsonIn } from "./enforced-format.ts";
 import { ReceivedOutput } from "./received.ts";
-import type { ChatSession } from "./session.ts";
 import { withChoices, withThinkingApart } from "./thinking.ts";
 import { wholeBody } from "./whole-body.ts";
 
@@ -27,19 +27,19 @@ interface Read {
  * second misses the format too; the caller posts the earlier call.
  */
 export async function askInFormat(
-	session: ChatSession,
+	chat: AdmittedChat,
 	format: EnforcedFormat,
 	forward: ChatForward,
 	upstreams: ChatUpstreams,
 ): Promise<WholeAnswer> {
-	const first = await read(session, format, await upstreams.whole(forward));
+	const first = await read(chat, format, await upstreams.whole(forward));
 	if (first.faults.length === 0) return first.answer;
 	const addedMessages = moreMessages(first);
-	session.meter.add(first.answer.usage, addedMessages);
+	chat.meter.add(first.answer.usage, addedMessages);
 	const edits = new Map(forward.edits).set("messages", messagesWith(forward, addedMessages));
-	const second = await read(session, format, await upstreams.whole({ ...forward, edits }));
+	const second = await read(chat, format, await upstreams.whole({ ...forward, edits }));
 	if (second.faults.length > 0) {
-		session.meter.add(second.answer.usage, "");
+		chat.meter.add(second.answer.usage, "");
 		throw new ApiError("INFERENCE_FAILED", {
 			message: `The model's answer misses the response_format, also when asked again: ${second.faults.join("; ").slice(0, 500)}`,
 			// A retry by the client would cost as much again.
@@ -49,14 +49,14 @@ export async function askInFormat(
 	return { ...second.answer, retries: first.answer.retries + second.answer.retries };
 }
 
-async function read(session: ChatSession, { schema }: EnforcedFormat, answer: WholeAnswer): Promise<Read> {
+async function read(chat: AdmittedChat, { schema }: EnforcedFormat, answer: WholeAnswer): Promise<Read> {
 	const body = await wholeBody(answer);
-	const usage = await session.meter.reportedOrCounted(answer.usage, () => {
+	const usage = await chat.meter.reportedOrCounted(answer.usage, () => {
 		const output = new ReceivedOutput();
 		output.add(body.choices);
 		return output;
 	});
-	const separated = { ...(session.thinking === null ? answer : await withThinkingApart(answer, session.thinking)), usage };
+	const separated = { ...(chat.thinking === null ? answer : await withThinkingApart(answer, chat.thinking)), usage };
 	const choices = separated.body.choices;
 	const choice: unknown = Array.isArray(choices) ? choices[0] : undefined;
 	const message = isRecord(choice) && isRecord(choice.message) ? choice.message : null;
@@ -64,8 +64,7 @@ async function read(session: ChatSession, { schema }: EnforcedFormat, answer: Wh
 	const text = typeof message.content === "string" ? message.content : "";
 	const json = jsonIn(text);
 	if (json === null) return { answer: separated, faults: ["it is no JSON"], text };
-	const faults =
-		schema === null ? objectFaults(json.value) : ((await session.checkSchema(json.value, schema, session.call)) ?? []);
+	const faults = schema === null ? objectFaults(json.value) : ((await chat.checkSchema(json.value, schema, chat.call)) ?? []);
 	if (faults.length > 0 || json.text === text) return { answer: separated, faults, text };
 	const bare = [{ ...choice, message: { ...message, content: json.text } }];
 	return { answer: { ...(await withChoices(separated, separated.body, bare)), usage }, faults, text };

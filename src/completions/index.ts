@@ -4,6 +4,7 @@
  * before its post is durable; a caller that leaves stops the upstream and pays for the work done. Never logs a prompt.
  */
 export { admitChat } from "./admit.ts";
+export type { AdmittedChat } from "./admitted-chat.ts";
 export type { AnswerForm, PostedCharge, StreamForm } from "./answer-form.ts";
 export { type AssistantOutputListener, Segment, type SegmentKind } from "./assistant-output.ts";
 export { AssistantOutputReader } from "./assistant-output-reader.ts";
@@ -18,6 +19,5 @@ export { admitRenamed, withRenamedFields } from "./renamed-fields.ts";
 export { type ChatBody, ChatBodySchema } from "./schema.ts";
 export { Receipts, type StoredReceipt } from "./sealed/receipts.ts";
 export { openThought, sealThought } from "./sealed-thought.ts";
-export type { ChatSession } from "./session.ts";
 export { citedSources } from "./web/cited-sources.ts";
 export type { WebSource } from "./web/web-sources.ts";

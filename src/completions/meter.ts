@@ -16,7 +16,7 @@ const BEYOND_MAX_TOKENS = 4_096;
 const TIMES_MAX_TOKENS = 4;
 
 /** Work done for a request before its model was called: searches, pages, a question to the model. */
-export interface EarlierAttempt {
+export interface EarlierWork {
 	readonly lines: readonly ChargeLine[];
 	/** Usage of calls to the model; null where there were none. */
 	readonly usage: TokenUsage | null;
@@ -42,7 +42,7 @@ export interface ChatMeterDeps {
 	readonly promptText: () => PromptText;
 	readonly promptOverheadTokens: number;
 	/** Charged with the answer; costs nothing without one. */
-	readonly ranBefore?: EarlierAttempt | undefined;
+	readonly earlierWork?: EarlierWork | undefined;
 	/** The price of sources that the model's server finds itself. */
 	readonly sources?: SourcePrice | undefined;
 }
@@ -75,7 +75,7 @@ export class ChatMeter {
 
 	/** True where the posted usage is the sum of several calls. */
 	get isSum(): boolean {
-		return this.#earlierUsage !== null || (this.#deps.ranBefore?.usage ?? null) !== null;
+		return this.#earlierUsage !== null || (this.#deps.earlierWork?.usage ?? null) !== null;
 	}
 
 	/** Returns the usage of one call: the upstream's where it is plausible, else our count. */
@@ -133,7 +133,7 @@ export class ChatMeter {
 	/** Counts the output tokens so far. Sealed output cannot be counted, so the cheap estimate is returned. */
 	async answerTokens(output: ReceivedOutput): Promise<number> {
 		const { text } = output;
-		return text === "" ? output.tokensAtLeast : (await this.#deps.countTokens(text)) + output.discardedTokens;
+		return text === "" ? output.estimatedTokens : (await this.#deps.countTokens(text)) + output.discardedTokens;
 	}
 
 	async #count(output: ReceivedOutput): Promise<TokenUsage> {
@@ -157,11 +157,11 @@ export class ChatMeter {
 	 * @param rated the longest prompt of a call, which decides between the model's rates
 	 */
 	#postAll(own: TokenUsage, status: number, rated: number): Posted | null {
-		const { model, settlement, ranBefore, sources } = this.#deps;
-		const earlier = ranBefore?.usage ?? null;
-		const usage = earlier === null ? own : sumOf(earlier, own);
+		const { model, settlement, earlierWork, sources } = this.#deps;
+		const workUsage = earlierWork?.usage ?? null;
+		const usage = workUsage === null ? own : sumOf(workUsage, own);
 		this.usage = usage;
-		const lines = [...chatLines(model, usage, Math.max(rated, earlier?.promptTokens ?? 0)), ...(ranBefore?.lines ?? [])];
+		const lines = [...chatLines(model, usage, Math.max(rated, workUsage?.promptTokens ?? 0)), ...(earlierWork?.lines ?? [])];
 		const reported = Math.min(this.#sources, sources?.atMost ?? 0);
 		if (sources !== undefined && reported > 0) lines.push({ sku: sources.sku, units: reported, picoPrice: sources.picoPrice });
 		const input: PostInput = { lines, usage, status, upstream: this.sentTo };

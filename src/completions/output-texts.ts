@@ -3,7 +3,7 @@ import { isRecord } from "../schema/is-record.ts";
 type Fields = Readonly<Record<string, unknown>>;
 
 /** The content of a text in parts: its texts and its thoughts, each joined. */
-interface PartsSaid {
+interface JoinedTexts {
 	readonly content?: string;
 	readonly reasoning_content?: string;
 }
@@ -12,7 +12,7 @@ interface PartsSaid {
  * Returns members that replace the content of a message or delta, where a server sends it in parts; else none. Some
  * servers send thoughts as parts of type `thinking`.
  */
-export function outputTexts({ content, reasoning_content: thought, reasoning }: Fields): PartsSaid {
+export function outputTexts({ content, reasoning_content: thought, reasoning }: Fields): JoinedTexts {
 	if (!Array.isArray(content)) return {};
 	const parts = content as unknown[];
 	const thoughts = parts.map(thoughtOf).join("");

@@ -56,10 +56,10 @@ export function streamEcho(
 	options: EffectiveServiceParameters,
 	web: { readonly sources: readonly WebSource[] } | null,
 ): ReturnType<typeof serviceParametersEcho> | null {
-	const isWanted = options.include_search_results_in_stream;
-	if (web === null) return isWanted ? serviceParametersEcho(options) : null;
+	const includesResults = options.include_search_results_in_stream;
+	if (web === null) return includesResults ? serviceParametersEcho(options) : null;
 	return serviceParametersEcho(
 		options,
-		isWanted ? web.sources : web.sources.map(({ title, url, date }) => ({ title, url, date })),
+		includesResults ? web.sources : web.sources.map(({ title, url, date }) => ({ title, url, date })),
 	);
 }

@@ -10,7 +10,7 @@ import { chatLines, highestRates } from "./charge.ts";
 import type { ChatDeps } from "./chat-deps.ts";
 import type { ChatInput } from "./chat-input.ts";
 import { type FileText, readFiles } from "./files/read-files.ts";
-import type { EarlierAttempt } from "./meter.ts";
+import type { EarlierWork } from "./meter.ts";
 import type { PreparationSettings } from "./preparation.ts";
 import type { PromptSize } from "./prompt-size.ts";
 import { type ChangedText, changedText, RewrittenInput } from "./rewritten-input.ts";
@@ -47,7 +47,7 @@ export interface PrepareOptions {
 /** A request that includes the texts of files, pages and search results. */
 export interface PreparedChat {
 	readonly input: ChatInput;
-	readonly ran: EarlierAttempt;
+	readonly earlierWork: EarlierWork;
 	/** The charge for the work done, where the request succeeds. */
 	readonly costs: readonly ChargeLine[];
 	/** null where no page was read and no search gave an answer. */
@@ -130,21 +130,21 @@ class PreparationRun {
 		);
 		const texts = await readFiles(settings.files, input.long, deps.web, call);
 		const query = await this.#query();
-		const isAsked = this.#urls.length > 0 || query !== null;
+		const needsWeb = this.#urls.length > 0 || query !== null;
 		const { contextTokens } = model;
-		const found = isAsked
+		const results = needsWeb
 			? await gatherWebResults({ urls: this.#urls, query, cites: settings.cites, contextTokens }, deps.web, prices, call)
 			: NOTHING_FOUND;
-		this.#lines = found.lines;
-		const ran = { lines: found.lines, usage: this.#usage };
+		this.#lines = results.lines;
+		const earlierWork = { lines: results.lines, usage: this.#usage };
 		return {
 			input: rewritten.with({
 				texts: await textsByMessage(texts),
-				before: found.text === null ? null : { message: this.#latest, text: found.text },
+				before: results.text === null ? null : { message: this.#latest, text: results.text },
 			}),
-			ran,
-			costs: [...this.#askedLines(), ...found.lines],
-			web: found.ran ? { sources: found.sources } : null,
+			earlierWork,
+			costs: [...this.#questionLines(), ...results.lines],
+			web: results.ran ? { sources: results.sources } : null,
 		};
 	}
 
@@ -152,7 +152,7 @@ class PreparationRun {
 	async untilNow(): Promise<{ usage: TokenUsage | null; lines: readonly ChargeLine[]; sentTo: string | null }> {
 		if (this.#question === null || this.#sentTo === null) return NOT_ASKED;
 		this.#usage ??= await questionUsage(this.#question, { countTokens: this.#countTokens });
-		return { usage: this.#usage, lines: [...this.#askedLines(), ...this.#lines], sentTo: this.#sentTo };
+		return { usage: this.#usage, lines: [...this.#questionLines(), ...this.#lines], sentTo: this.#sentTo };
 	}
 
 	/** Returns the query: the user's text, or the model's version of it; null: no search. */
@@ -176,7 +176,7 @@ class PreparationRun {
 		return query;
 	}
 
-	#askedLines(): ChargeLine[] {
+	#questionLines(): ChargeLine[] {
 		return this.#usage === null ? [] : chatLines(this.#inputs.model, this.#usage);
 	}
 }
@@ -206,10 +206,10 @@ async function markedText({ source, text }: FileText): Promise<string> {
 
 async function textsByMessage(texts: readonly FileText[]): Promise<Map<number, Map<number, ChangedText>>> {
 	const byMessage = new Map<number, Map<number, ChangedText>>();
-	for (const found of texts) {
-		const { message, part } = found.file;
+	for (const fileText of texts) {
+		const { message, part } = fileText.file;
 		const parts = byMessage.get(message) ?? new Map<number, ChangedText>();
-		byMessage.set(message, parts.set(part, await changedText(await markedText(found))));
+		byMessage.set(message, parts.set(part, await changedText(await markedText(fileText))));
 	}
 	return byMessage;
 }

@@ -32,7 +32,7 @@ export class ReceivedOutput {
 	}
 
 	/** A cheap estimate of output tokens: content chunks, or an eighth of the characters, whichever is more (docs/money.md). */
-	get tokensAtLeast(): number {
+	get estimatedTokens(): number {
 		return Math.max(this.chunks, Math.floor(this.#length / 8));
 	}
 

@@ -1,6 +1,6 @@
 /** The building blocks of the configuration's sections: closed objects with their defaults, and text formats. */
 import Type, { type TObject, type TProperties, type TSchema } from "typebox";
-import { tellRule } from "../schema/patterned-text.ts";
+import { registerRule } from "../schema/patterned-text.ts";
 
 /**
  * A section that may be left out as a whole: its members' defaults fill it. Values of a record need it too: the validator fills
@@ -73,7 +73,7 @@ export const PATTERN_WORDS: Readonly<Record<string, string>> = {
 	[HEADER_VALUE]: "the value of a header: one line of one-byte characters, no space at its ends",
 	[CREDIT]: "a decimal number with at most 9 places, like 12.50",
 };
-for (const [pattern, words] of Object.entries(PATTERN_WORDS)) tellRule(pattern, `expected ${words}`);
+for (const [pattern, words] of Object.entries(PATTERN_WORDS)) registerRule(pattern, `expected ${words}`);
 
 export const headers = () =>
 	Type.Optional(

@@ -39,9 +39,9 @@ export function withSecrets(value: string, env: Environment, onFile: (path: stri
 			throw new SecretFault(
 				"a ${ that begins no reference: write ${NAME}, ${file:/path} or ${credential:NAME}, and $${ for the characters themselves",
 			);
-		const found = env[variable];
-		if (found === undefined) throw new SecretFault(`environment variable ${variable} is not set`);
-		return found;
+		const secret = env[variable];
+		if (secret === undefined) throw new SecretFault(`environment variable ${variable} is not set`);
+		return secret;
 	});
 }
 
@@ -60,11 +60,11 @@ function credentialPath(name: string, env: Environment): string {
 function readSecret(path: string): string {
 	let bytes: Uint8Array;
 	try {
-		const found = statSync(path);
+		const stats = statSync(path);
 		// Reading a device or a pipe might never end.
-		if (!found.isFile()) throw new SecretFault(`${path} is not a file`);
+		if (!stats.isFile()) throw new SecretFault(`${path} is not a file`);
 		// The size is checked first, because reading gigabytes would block a running server.
-		if (found.size > MAX_SECRET_BYTES) throw tooLarge(path);
+		if (stats.size > MAX_SECRET_BYTES) throw tooLarge(path);
 		bytes = readFileSync(path);
 	} catch (cause) {
 		if (cause instanceof SecretFault) throw cause;

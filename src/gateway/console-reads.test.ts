@@ -6,7 +6,7 @@ import { type ScriptedUpstream, startScriptedUpstream } from "../../test/support
 import { until } from "../../test/support/until.ts";
 import type {
 	Account,
-	BooksState,
+	AuditState,
 	KeyRow,
 	MarginReport,
 	Models,
@@ -393,11 +393,11 @@ test("the log level is set, and a level that is none is refused", async () => {
 });
 
 test("the books are proven when they are asked to be", async () => {
-	expect(["never", "done"]).toContain((await console.get<BooksState>("/books")).state);
+	expect(["never", "done"]).toContain((await console.get<AuditState>("/books")).state);
 	expect((await console.ask("POST", "/books")).status).toBe(202);
-	let books = await console.get<BooksState>("/books");
+	let books = await console.get<AuditState>("/books");
 	await until(async () => {
-		books = await console.get<BooksState>("/books");
+		books = await console.get<AuditState>("/books");
 		return books.state !== "running";
 	}, "the audit's end");
 	expect(books).toMatchObject({ state: "done", error: null, report: { ok: true, findings: [] } });

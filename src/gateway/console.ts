@@ -1,5 +1,5 @@
 import { type ActiveSession, ConsoleSessions } from "../access/index.ts";
-import { type AddressWindows, type NodeBudgets, OperatorBooks } from "../budgets/index.ts";
+import { type AddressWindows, type NodeBudgets, OperatorReader } from "../budgets/index.ts";
 import type { Config } from "../config/index.ts";
 import { ApiError } from "../errors/index.ts";
 import type { ReconcileReport, TopUpRows } from "../payments/index.ts";
@@ -18,7 +18,7 @@ import type { StorePort } from "../store/port.ts";
 import { type Clock, systemTimers } from "../telemetry/clock.ts";
 import type { ConsolePages } from "./console-pages.ts";
 
-export interface ConsoleDeps extends Omit<ConsoleApiDeps, "sessions" | "live" | "books" | "node" | "reconcile"> {
+export interface ConsoleDeps extends Omit<ConsoleApiDeps, "sessions" | "live" | "reader" | "node" | "reconcile"> {
 	readonly config: () => Config;
 	readonly store: StorePort;
 	readonly budgets: NodeBudgets;
@@ -74,10 +74,10 @@ export class Console {
 	readonly pages: readonly SidePage[];
 	readonly #deps: ConsoleDeps;
 	readonly #sessions: ConsoleSessions;
-	readonly #books: OperatorBooks;
+	readonly #records: OperatorReader;
 	readonly #app: App;
 	/** The sessions of requests that passed the session check. */
-	readonly #live = new WeakMap<Request, ActiveSession>();
+	readonly #sessionOf = new WeakMap<Request, ActiveSession>();
 
 	constructor(deps: ConsoleDeps) {
 		const { config, store, budgets, pipeline, clock, addresses } = deps;
@@ -91,12 +91,12 @@ export class Console {
 			inList: (address, list) => addressList(list).has(address),
 		});
 		const place = config().store ?? config().data;
-		this.#books = new OperatorBooks({ place, clock, timers: systemTimers });
+		this.#records = new OperatorReader({ place, clock, timers: systemTimers });
 		const apiDeps: ConsoleApiDeps = {
 			...deps,
 			sessions: this.#sessions,
 			live: (request) => this.#liveOf(request),
-			books: this.#books,
+			reader: this.#records,
 			node: { id: store.node.id, startedAtMs: clock.wallMs(), shared: store.shared },
 			reconcile: reconciles(config().x402) ? () => reconcileTopUps(config().x402, store) : null,
 		};
@@ -111,7 +111,7 @@ export class Console {
 	}
 
 	close(): void {
-		this.#books.close();
+		this.#records.close();
 	}
 
 	async #answer(request: Request, connection: Connection): Promise<Response> {
@@ -140,7 +140,7 @@ export class Console {
 			if (pathname === `${CONSOLE_API}/session` && request.method === "POST") return await this.#app.fetch(request, connection);
 			const session = await this.#sessions.of(request, () => connection.address());
 			if (changes && !this.#sessions.isOwn(session, request)) throw notOwn();
-			this.#live.set(request, session);
+			this.#sessionOf.set(request, session);
 			const response = await this.#run(request, asSession(connection, session), pathname);
 			if (session.setCookie !== null && !response.headers.has("set-cookie"))
 				response.headers.set("Set-Cookie", session.setCookie);
@@ -164,7 +164,7 @@ export class Console {
 	}
 
 	#liveOf(request: Request): ActiveSession {
-		const live = this.#live.get(request);
+		const live = this.#sessionOf.get(request);
 		if (live === undefined) throw new ApiError("AUTHENTICATION_FAILED");
 		return live;
 	}

@@ -46,11 +46,11 @@ export class Settlement {
 	 * Settles a payment that this node owns, and releases it. `begun` is true where nothing was sent for it before.
 	 * Returns its row, which stays open where the end is unknown. Rejects where the store cannot be reached.
 	 */
-	async settle(topUp: TopUp, payment: SignedPayment, chain: PaymentChain, begun: boolean): Promise<TopUp> {
+	async settle(topUp: TopUp, payment: SignedPayment, chain: PaymentChain, isNew: boolean): Promise<TopUp> {
 		const deadline = this.#deps.clock.monotonicMs() + this.#deps.patienceMs;
 		let currentRow = topUp;
 		try {
-			if (!begun) {
+			if (!isNew) {
 				const { row, use } = await this.checkChain(topUp, chain);
 				currentRow = row;
 				if (!isOpen(row)) return row;

@@ -170,8 +170,8 @@ export class TopUps implements TopUpService {
 	/** Takes a payment. A known one goes to its state at once, whatever the checks of a new one would say. */
 	async #take(decoded: DecodedPayment, offered: Offered): Promise<TopUpOutcome> {
 		const { store, clock } = this.#deps;
-		const found = await store.admin("findTopUp", offered.key);
-		if (found !== null) return this.#settleExisting(found, offered);
+		const existing = await store.admin("findTopUp", offered.key);
+		if (existing !== null) return this.#settleExisting(existing, offered);
 		const { network, payTo } = offered.payment;
 		const fault = await checkTerms(decoded, { network, payTo, limits: this.offers.limits, nowMs: clock.wallMs() });
 		if (fault !== null && !isExpired(fault)) return fault;
@@ -260,17 +260,21 @@ export class TopUps implements TopUpService {
 	}
 
 	/** Handles a row that exists already: from a retry, another node, or the sweep. */
-	async #settleExisting(found: TopUp, offered: Offered): Promise<TopUpOutcome> {
+	async #settleExisting(existing: TopUp, offered: Offered): Promise<TopUpOutcome> {
 		const { store, clock, timers, chains, facilitatorMs } = this.#deps;
-		if (found.proof !== offered.proof)
+		if (existing.proof !== offered.proof)
 			return refusal("signature_mismatch", "another payment with this nonce was signed by this wallet");
 		const settlement = this.#settlement;
-		const chain = chains.get(found.network);
-		if (!isOpen(found)) return this.#outcomeOf(found, false);
+		const chain = chains.get(existing.network);
+		if (!isOpen(existing)) return this.#outcomeOf(existing, false);
 		if (chain === undefined) return this.#unavailable(new ChainUnavailable("no node of the chain is configured"));
 		const deadline = clock.monotonicMs() + facilitatorMs;
 		for (;;) {
-			const { topUp, mine } = await store.admin("takeTopUp", { id: found.id, settler: store.node.id, termMs: settlement.termMs });
+			const { topUp, mine } = await store.admin("takeTopUp", {
+				id: existing.id,
+				settler: store.node.id,
+				termMs: settlement.termMs,
+			});
 			if (mine) return this.#outcomeOf(await settlement.settle(topUp, offered.payment, chain, false), false);
 			if (!isOpen(topUp) || clock.monotonicMs() > deadline) return this.#outcomeOf(topUp, false);
 			await sleep(timers, LOOK_AGAIN_MS);

@@ -66,10 +66,10 @@ class Cutter {
 		const most = Math.max(...bounds);
 		const isTooLong = bounds.length > 0 && list.length > most;
 		// One element more than the limit shows that it is exceeded.
-		const told = isTooLong ? list.slice(0, most + 1) : list;
-		if (isTooLong || this.#elements + told.length <= MAX_ELEMENTS) {
-			this.#elements += told.length;
-			return told.map((element, index) => this.cut(schemas, judging, element, `${at}/${index}`));
+		const listed = isTooLong ? list.slice(0, most + 1) : list;
+		if (isTooLong || this.#elements + listed.length <= MAX_ELEMENTS) {
+			this.#elements += listed.length;
+			return listed.map((element, index) => this.cut(schemas, judging, element, `${at}/${index}`));
 		}
 		const atFault = list.findIndex((element) => !judging.some((schema) => fits(schema, element)));
 		const index = Math.max(atFault, 0);
@@ -83,11 +83,11 @@ class Cutter {
 		object: Record<string, unknown>,
 		at: string,
 	): Record<string, unknown> {
-		const kept: [name: string, value: unknown][] = [];
+		const members: [name: string, value: unknown][] = [];
 		const names = new Set(branches.flatMap(({ properties }) => Object.keys(properties ?? {})));
 		for (const name of names) {
 			if (!Object.hasOwn(object, name)) continue;
-			kept.push([name, this.cut(membersOf(name, branches), membersOf(name, judges), object[name], `${at}/${name}`)]);
+			members.push([name, this.cut(membersOf(name, branches), membersOf(name, judges), object[name], `${at}/${name}`)]);
 		}
 		const patterns = branches.flatMap(({ patternProperties }) => Object.values(patternProperties ?? {}));
 		let unnamed = 0;
@@ -95,9 +95,9 @@ class Cutter {
 			if (names.has(name) || patterns.some((schema) => fits(schema, object[name]))) continue;
 			if (++unnamed > MAX_UNNAMED) break;
 			// Only the name of a member without a schema can be faulty.
-			kept.push([name, patterns.length === 0 ? null : this.cut(patterns, patterns, object[name], `${at}/${name}`)]);
+			members.push([name, patterns.length === 0 ? null : this.cut(patterns, patterns, object[name], `${at}/${name}`)]);
 		}
-		return Object.fromEntries(kept);
+		return Object.fromEntries(members);
 	}
 }
 

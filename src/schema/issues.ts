@@ -166,11 +166,14 @@ export function issuesOf(faults: readonly SchemaFault[], options: IssuesOptions 
 	};
 	const addUnknown = (path: (string | number)[]): void =>
 		add(path, "unrecognized_key", `Unrecognized key(s) in object: '${path.at(-1)}'`);
-	const told = withoutForeignBranches(faults, discriminators, schema);
-	for (const fault of told) {
+	const reported = withoutForeignBranches(faults, discriminators, schema);
+	for (const fault of reported) {
 		const path = pathOf(fault.instancePath);
 		if (fault.keyword === "boolean") continue;
-		if (fault.keyword === "anyOf" && told.some((other) => other !== fault && isAtOrBelow(other.instancePath, fault.instancePath)))
+		if (
+			fault.keyword === "anyOf" &&
+			reported.some((other) => other !== fault && isAtOrBelow(other.instancePath, fault.instancePath))
+		)
 			continue;
 		if (fault.keyword === "additionalProperties") {
 			const keys = param<string[]>(fault, "additionalProperties") ?? [];
@@ -182,7 +185,7 @@ export function issuesOf(faults: readonly SchemaFault[], options: IssuesOptions 
 		}
 	}
 	// The validator stops at a number of faults: for very many unknown keys it reports each, without a summary.
-	if (issues.length === 0) for (const fault of told) if (fault.keyword === "boolean") addUnknown(pathOf(fault.instancePath));
+	if (issues.length === 0) for (const fault of reported) if (fault.keyword === "boolean") addUnknown(pathOf(fault.instancePath));
 	return issues;
 }
 

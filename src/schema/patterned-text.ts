@@ -3,7 +3,7 @@ import Type, { type TString, type TStringOptions } from "typebox";
 const RULES = new Map<string, string>();
 
 /** Registers the rule in words for a pattern, wherever it is used. */
-export function tellRule(pattern: string, rule: string): void {
+export function registerRule(pattern: string, rule: string): void {
 	RULES.set(pattern, rule);
 }
 
@@ -12,7 +12,7 @@ export function tellRule(pattern: string, rule: string): void {
  * refused with the rule, as in `must be digits with at most 9 places`.
  */
 export function patternedText(pattern: string, rule: string, options: TStringOptions = {}): TString {
-	tellRule(pattern, rule);
+	registerRule(pattern, rule);
 	return Type.String({ pattern, ...options });
 }
 

@@ -116,8 +116,8 @@ export async function handleRequest(
 				endpoint.mayBeFree === undefined || call.caller === null ? null : requirePayable(call, endpoint, call.caller, deps);
 			if (paying !== null) await paying;
 			const input = await readInput(prepared, params, call, settings, deps);
-			const taking = takeMinuteRequest(call, endpoint, settings, deps);
-			if (taking !== null) call.rate = taking instanceof Promise ? await taking : taking;
+			const counting = takeMinuteRequest(call, endpoint, settings, deps);
+			if (counting !== null) call.rate = counting instanceof Promise ? await counting : counting;
 			call.observer?.step("work");
 			answer = await endpoint.run(input, call);
 		}
@@ -198,9 +198,9 @@ async function runMetered(
 	if (rate.refused === undefined) call.window = rate;
 	if (admission.model !== null) checkModelRule(caller, admission.model);
 	observer?.step("limit");
-	const taking = consumeRateLimit(caller, rate, deps);
+	const counting = consumeRateLimit(caller, rate, deps);
 	// This is awaited only where nodes share the window; elsewhere the request continues in the same turn.
-	const rateState = taking instanceof Promise ? await taking : taking;
+	const rateState = counting instanceof Promise ? await counting : counting;
 	if (rate.refused === undefined) call.rate = rateState;
 	const replayed = admission.replay === undefined ? null : await admission.replay();
 	if (replayed !== null) return replayed;
@@ -268,8 +268,8 @@ function consumeRateLimit(
 		throw refused !== undefined && error instanceof ApiError ? refused(error) : error;
 	};
 	try {
-		const taking = deps.budgets.takeRequest(caller, subject, limit, promptTokens);
-		return taking instanceof Promise ? taking.catch(refuse) : taking;
+		const counting = deps.budgets.countRequest(caller, subject, limit, promptTokens);
+		return counting instanceof Promise ? counting.catch(refuse) : counting;
 	} catch (error) {
 		return refuse(error);
 	}
@@ -379,7 +379,7 @@ function fieldsOf(schema: object): Readonly<Record<string, unknown>> {
 function takeMinuteRequest(call: Call, endpoint: PlainEndpoint, settings: PipelineSettings, deps: PipelineDeps) {
 	const { caller } = call;
 	const window = plainWindow(endpoint, settings);
-	return caller === null || window === null ? null : deps.budgets.takeRequest(caller, window.subject, window.limit, 0);
+	return caller === null || window === null ? null : deps.budgets.countRequest(caller, window.subject, window.limit, 0);
 }
 
 /** Returns the state of the minute window in which a refused request would have counted; null where it has none. */

@@ -9,11 +9,11 @@ export interface PostedStreamOptions {
 	/** Aborts when the caller leaves. */
 	readonly signal: AbortSignal;
 	/** Called when all pieces have arrived: posts the charge; resolves when it is durable. */
-	finish(): Promise<void>;
+	onSourceEnd(): Promise<void>;
 	/** Called where the caller left before the end. */
 	onCallerLeft(): Promise<void>;
 	/** Called where the source of the pieces failed: nothing is charged. */
-	broke(error: unknown): void;
+	onSourceFailed(error: unknown): void;
 }
 
 /**
@@ -57,7 +57,7 @@ export class PostedStream {
 			if (sink !== null) await this.#relay(sink);
 		} catch (error) {
 			fault = error instanceof Error ? error : new Error(String(error));
-			if (!signal.aborted) this.#options.broke(error);
+			if (!signal.aborted) this.#options.onSourceFailed(error);
 		} finally {
 			if (signal.aborted || sink === null) await this.#options.onCallerLeft().catch(() => {});
 			await pieces.return?.()?.catch(() => {});
@@ -80,7 +80,7 @@ export class PostedStream {
 			// A copy (the slice of a Buffer is none): the source may free the piece once the next one is asked for.
 			tail = new Uint8Array(piece.subarray(end));
 		}
-		await this.#options.finish();
+		await this.#options.onSourceEnd();
 		if (tail !== undefined) await this.#write(sink, tail);
 	}
 

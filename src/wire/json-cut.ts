@@ -242,12 +242,12 @@ function endOfStringIn(bytes: Uint8Array, from: number, end: number): number {
 			at += byte === BACKSLASH ? 2 : 1;
 		}
 		if (at >= end) break;
-		const found = bytes.subarray(at, end).indexOf(QUOTE);
-		const stop = found < 0 ? end : at + found;
+		const quote = bytes.subarray(at, end).indexOf(QUOTE);
+		const stop = quote < 0 ? end : at + quote;
 		let run = stop;
 		while (run > at && bytes[run - 1] === BACKSLASH) run--;
 		const isEscaped = (stop - run) % 2 === 1;
-		if (found >= 0 && !isEscaped) return stop + 1;
+		if (quote >= 0 && !isEscaped) return stop + 1;
 		at = isEscaped ? stop + 1 : stop;
 	}
 	return ~at;

@@ -53,14 +53,14 @@ export function memberSplice(
 	if (counts === null && !touches(edits, members)) return null;
 
 	const output = new Splice(bytes);
-	let kept = 0;
+	let memberCount = 0;
 	let previousEnd = members[0]?.start ?? open + 1;
 	output.keep(open, previousEnd);
 	for (const member of members) {
 		const edit = edits.get(member.key);
 		if (edit !== null && (counts === null || counts.has(member))) {
 			// The separator before this member stays; the first remaining member has none.
-			output.keep(kept++ === 0 ? member.start : previousEnd, member.valueStart);
+			output.keep(memberCount++ === 0 ? member.start : previousEnd, member.valueStart);
 			if (edit === undefined) output.keep(member.valueStart, member.valueEnd);
 			else output.insert(edit);
 		}
@@ -68,7 +68,7 @@ export function memberSplice(
 	}
 	for (const [key, edit] of edits) {
 		if (edit === null || lastMember(members, key) !== undefined) continue;
-		output.insert(`${kept++ > 0 ? "," : ""}${JSON.stringify(key)}:`);
+		output.insert(`${memberCount++ > 0 ? "," : ""}${JSON.stringify(key)}:`);
 		output.insert(edit);
 	}
 	output.keep(previousEnd, end);

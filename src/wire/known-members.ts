@@ -74,7 +74,7 @@ export class KnownMembers {
 	ambiguousIn(bytes: Uint8Array, start: number): AmbiguousMember | null {
 		const walk = new Walk(bytes);
 		walk.value(this, start, true);
-		return walk.found;
+		return walk.ambiguous;
 	}
 
 	/** For the walk. */
@@ -92,7 +92,7 @@ export class KnownMembers {
 /** One pass over the places with known names; everything else is skipped. It goes no deeper than the known names. */
 class Walk {
 	readonly #bytes: Uint8Array;
-	found: AmbiguousMember | null = null;
+	ambiguous: AmbiguousMember | null = null;
 
 	constructor(bytes: Uint8Array) {
 		this.#bytes = bytes;
@@ -118,13 +118,13 @@ class Walk {
 			const repeats = known?.seenIn === object && !isTop;
 			const like = known === undefined ? place.like(name) : repeats ? name : undefined;
 			if (like !== undefined) {
-				this.found = { path: [name.slice(0, MAX_TOLD_NAME)], known: like };
+				this.ambiguous = { path: [name.slice(0, MAX_TOLD_NAME)], known: like };
 				return valueStart;
 			}
 			if (known !== undefined) known.seenIn = object;
 			const end = known === undefined ? endOfValue(bytes, valueStart) : this.value(known.value, valueStart);
-			if (this.found !== null) {
-				this.found.path.unshift(name);
+			if (this.ambiguous !== null) {
+				this.ambiguous.path.unshift(name);
 				return end;
 			}
 			at = skipWhitespace(bytes, end);
@@ -140,8 +140,8 @@ class Walk {
 		if (bytes[at] === CLOSE_BRACKET) return at + 1;
 		for (let index = 0; at < bytes.length; index++) {
 			const end = this.value(elements, at);
-			if (this.found !== null) {
-				this.found.path.unshift(index);
+			if (this.ambiguous !== null) {
+				this.ambiguous.path.unshift(index);
 				return end;
 			}
 			at = skipWhitespace(bytes, end);

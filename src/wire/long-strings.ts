@@ -14,7 +14,7 @@ const STEP_BYTES = 4 * 1_048_576;
 const MAX_PART_BYTES = 4 * 1_048_576;
 
 /** A cut string, and the text put before it since. */
-interface FoundCut {
+interface LongString {
 	readonly cut: CutString;
 	readonly before: string;
 }
@@ -41,8 +41,8 @@ export class LongStrings {
 
 	/** Returns the size of a copy's string in the body in bytes; of an uncut one, its characters. */
 	bytesOf(text: string): number {
-		const found = this.#find(text);
-		return found === null ? text.length : Buffer.byteLength(found.before) + found.cut.bytes;
+		const long = this.#find(text);
+		return long === null ? text.length : Buffer.byteLength(long.before) + long.cut.bytes;
 	}
 
 	/**
@@ -50,14 +50,14 @@ export class LongStrings {
 	 * string was not cut.
 	 */
 	viewOf(text: string): { readonly before: string; readonly bytes: Uint8Array } | null {
-		const found = this.#find(text);
-		return found === null ? null : { before: found.before, bytes: this.#content(found.cut) };
+		const long = this.#find(text);
+		return long === null ? null : { before: long.before, bytes: this.#content(long.cut) };
 	}
 
 	/** Returns a string of the copy whole, as the body has it. */
 	textOf(text: string): string {
-		const found = this.#find(text);
-		return found === null ? text : found.before + stringText(this.#content(found.cut));
+		const long = this.#find(text);
+		return long === null ? text : long.before + stringText(this.#content(long.cut));
 	}
 
 	/**
@@ -65,9 +65,9 @@ export class LongStrings {
 	 * @throws ApiError INVALID_REQUEST where all such strings of a body pass 4 MiB
 	 */
 	partTextOf(text: string): string {
-		const found = this.#find(text);
-		if (found === null) return text;
-		this.#partBytes += found.cut.bytes;
+		const long = this.#find(text);
+		if (long === null) return text;
+		this.#partBytes += long.cut.bytes;
 		if (this.#partBytes > MAX_PART_BYTES)
 			throw new ApiError("INVALID_REQUEST", {
 				message: `Arguments, thoughts and results of tools have more than ${MAX_PART_BYTES} bytes together`,
@@ -83,28 +83,28 @@ export class LongStrings {
 
 	/** Returns the first characters of the string, or a few less. */
 	startOf(text: string, characters: number): string {
-		const found = this.#find(text);
-		if (found === null) return text.slice(0, characters);
-		const { start, bytes } = found.cut;
+		const long = this.#find(text);
+		if (long === null) return text.slice(0, characters);
+		const { start, bytes } = long.cut;
 		const end = cutBefore(this.original, start, start + Math.min(bytes, characters));
-		return (found.before + stringText(this.original.subarray(start, end))).slice(0, characters);
+		return (long.before + stringText(this.original.subarray(start, end))).slice(0, characters);
 	}
 
 	/** Returns the last characters of the string, or a few less. */
 	endOf(text: string, characters: number): string {
-		const found = this.#find(text);
-		if (found === null) return text.slice(-characters);
-		const { start, bytes } = found.cut;
+		const long = this.#find(text);
+		if (long === null) return text.slice(-characters);
+		const { start, bytes } = long.cut;
 		const from = cutBefore(this.original, start, start + Math.max(0, bytes - characters));
 		return stringText(this.original.subarray(from, start + bytes)).slice(-characters);
 	}
 
 	/** Bytes of UTF-8 of the string's text: without its escapes. Runs in steps. */
 	*textBytesOf(text: string): Generator<undefined, number> {
-		const found = this.#find(text);
-		if (found === null) return Buffer.byteLength(text);
-		const { start, bytes } = found.cut;
-		let size = Buffer.byteLength(found.before);
+		const long = this.#find(text);
+		if (long === null) return Buffer.byteLength(text);
+		const { start, bytes } = long.cut;
+		let size = Buffer.byteLength(long.before);
 		for (let at = start; at < start + bytes; ) {
 			const end = Math.min(at + STEP_BYTES, start + bytes);
 			const pieceEnd = end === start + bytes ? end : cutBefore(this.original, at, end);
@@ -155,7 +155,7 @@ export class LongStrings {
 		return this.original.subarray(start, start + bytes);
 	}
 
-	#find(text: string): FoundCut | null {
+	#find(text: string): LongString | null {
 		if (this.#cuts.length === 0 || !text.endsWith(MARK_END)) return null;
 		const at = text.lastIndexOf(MARK);
 		const cut = at < 0 ? undefined : this.#cuts[Number(text.slice(at + MARK.length, -MARK_END.length))];

@@ -59,9 +59,9 @@ function startsWith(bytes: Buffer, beginning: Uint8Array): boolean {
 }
 
 function after(bytes: Buffer, delimiter: Buffer, from: number): number {
-	const found = bytes.indexOf(delimiter, from);
-	if (found < 0) throw new MultipartError("The form has no part, or its boundary is not the one of its Content-Type");
-	return found + delimiter.length;
+	const place = bytes.indexOf(delimiter, from);
+	if (place < 0) throw new MultipartError("The form has no part, or its boundary is not the one of its Content-Type");
+	return place + delimiter.length;
 }
 
 function partOf(bytes: Buffer, start: number, end: number): FormPart {
@@ -90,11 +90,11 @@ function headersOf(block: Uint8Array): Map<string, string> {
  * Returns a quoted or bare parameter. Quotes in names arrive as `\"` or, from browsers, as %22; other backslashes are
  * literal.
  */
-function parameterOf(header: string, wanted: string): string | null {
+function parameterOf(header: string, name: string): string | null {
 	const quoted = `"((?:\\\\"(?!\\s*(?:;|$))|[^"])*)"`;
-	const found = new RegExp(`;\\s*${wanted}=(?:${quoted}|([^;"\\s]+))`, "i").exec(header);
-	if (found === null) return null;
-	const text = found[1]?.replaceAll('\\"', '"') ?? found[2] ?? "";
+	const match = new RegExp(`;\\s*${name}=(?:${quoted}|([^;"\\s]+))`, "i").exec(header);
+	if (match === null) return null;
+	const text = match[1]?.replaceAll('\\"', '"') ?? match[2] ?? "";
 	return text.replaceAll("%22", '"').replaceAll("%0D", "\r").replaceAll("%0A", "\n");
 }
 

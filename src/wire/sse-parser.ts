@@ -83,7 +83,7 @@ export class SseParser {
 			const start = this.#at;
 			const end = this.#text.indexOf("\n", start);
 			this.#at = end + 1;
-			const ended = end > start ? this.#line(start, end) : this.#taken();
+			const ended = end > start ? this.#line(start, end) : this.#endEvent();
 			if (ended !== null && ended !== "") return ended;
 		}
 		if (this.#fault !== null && !this.#done) throw this.#fault;
@@ -189,21 +189,21 @@ export class SseParser {
 		if (first === OPENING_BRACKET) {
 			if (!isDone(this.#text.slice(start, end))) return null;
 			this.#done = true;
-			return this.#taken();
+			return this.#endEvent();
 		}
 		const isError = this.#text.startsWith(ERROR_FIELD, start);
 		if (first !== OPENING_BRACE && !isError) return null;
 		const line = isError ? this.#text.slice(start + ERROR_FIELD.length, end).trim() : this.#text.slice(start, end);
 		if (line.charCodeAt(0) !== OPENING_BRACE || !endsObject(line)) return null;
 		if (line.length > this.#maxEventBytes) throw this.#tooLarge();
-		const before = this.#taken();
+		const before = this.#endEvent();
 		if (before === null) return line;
 		this.#begin(line);
 		return before;
 	}
 
 	/** Returns the data of the current event and ends it. */
-	#taken(): string | null {
+	#endEvent(): string | null {
 		const data = this.#data;
 		this.#data = null;
 		return data;

@@ -1,6 +1,6 @@
 /** The console on two servers of one PostgreSQL: a session of one works on the other, and ends on both. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { BooksState, KeyRow, Overview, Page, UsageReport } from "../../src/routes/console/types.ts";
+import type { AuditState, KeyRow, Overview, Page, UsageReport } from "../../src/routes/console/types.ts";
 import { HELLO } from "../support/chat-bodies.ts";
 import { type ConsoleClient, clientOf, signIn } from "../support/console-gateway.ts";
 import { taken, verdict } from "../support/keys-gateway.ts";
@@ -73,8 +73,8 @@ test("every list and report is read from PostgreSQL", async () => {
 	const keys = await first.get<Page<KeyRow>>("/keys?limit=1");
 	expect([keys.data.length, keys.nextCursor]).toEqual([1, null]);
 	await first.change("POST", "/books");
-	await until(async () => (await first.get<BooksState>("/books")).state === "done", "the audit's end");
-	expect((await first.get<BooksState>("/books")).report?.ok).toBe(true);
+	await until(async () => (await first.get<AuditState>("/books")).state === "done", "the audit's end");
+	expect((await first.get<AuditState>("/books")).report?.ok).toBe(true);
 });
 
 test("a session ends on all nodes: by signing out, or with its key", async () => {

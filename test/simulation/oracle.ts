@@ -254,7 +254,7 @@ export class Oracle implements NodeWitness {
 		let overdue = 0;
 		for (const node of this.nodes) {
 			const use = node.uses.get(accountId);
-			const room = Math.max(0, use?.key.window(day)?.leaseRoom.usd ?? 0);
+			const room = Math.max(0, use?.key.window(day)?.leaseHeadroom.usd ?? 0);
 			idle += room;
 			const deaf = node === at || !node.serving || node.network.cut || now < (this.#nodeUnsettledUntilMs.get(node.index) ?? 0);
 			if (!deaf && now - (use?.atMs ?? now) > RECALL_MS) overdue += room;

@@ -2,7 +2,7 @@ import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import type {
 	Account,
 	Assets,
-	BooksState,
+	AuditState,
 	KeyRow,
 	KeyWithUsage,
 	MarginReport,
@@ -52,7 +52,7 @@ export const queries = {
 	wallets: (filter: Filter) => list<WalletRow>(["wallets"], "/wallets", filter),
 	topUps: (filter: Filter) => list<TopUpRow>(["top-ups"], "/top-ups", filter),
 	reconciliation: () => task<Reconciliation>(["reconcile"], "/reconcile"),
-	books: () => task<BooksState>(["books"], "/books"),
+	books: () => task<AuditState>(["books"], "/books"),
 	assets: () =>
 		queryOptions({
 			queryKey: ["assets"],

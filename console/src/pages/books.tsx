@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import type { BooksState } from "../../../src/routes/console/types.ts";
+import type { AuditState } from "../../../src/routes/console/types.ts";
 import { call } from "../api/call.ts";
 import { queries } from "../api/queries.ts";
 import { count } from "../format/quantity.ts";
@@ -16,7 +16,7 @@ export function BooksPage(): ReactNode {
 	const client = useQueryClient();
 	const query = useQuery(queries.books());
 	const start = useMutation({
-		mutationFn: () => call<BooksState>("/books", { method: "POST" }),
+		mutationFn: () => call<AuditState>("/books", { method: "POST" }),
 		onSuccess: (state) => client.setQueryData(queries.books().queryKey, state),
 		onError: sayFault,
 	});
@@ -47,7 +47,7 @@ export function BooksPage(): ReactNode {
 	);
 }
 
-function Report({ report }: { readonly report: NonNullable<BooksState["report"]> }) {
+function Report({ report }: { readonly report: NonNullable<AuditState["report"]> }) {
 	return (
 		<>
 			<Figures>

@@ -90,13 +90,13 @@ export function accountView(account: AccountView) {
 }
 
 /** Returns a credit or debit; each repeat gets the same answer. */
-export function bookedView(booked: BookedOnce) {
+export function entryView(entry: BookedOnce) {
 	return {
-		reference: booked.reference,
-		accountId: booked.accountId,
-		amountUsd: formatNano(booked.amount),
-		balanceUsd: formatNano(booked.balanceAfter),
-		createdAt: isoTime(booked.bookedAtMs),
+		reference: entry.reference,
+		accountId: entry.accountId,
+		amountUsd: formatNano(entry.amount),
+		balanceUsd: formatNano(entry.balanceAfter),
+		createdAt: isoTime(entry.bookedAtMs),
 	};
 }
 

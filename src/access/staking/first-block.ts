@@ -6,18 +6,18 @@ import type { Block } from "../evm/index.ts";
  */
 export async function firstBlockSince(since: number, head: Block, blockAt: (number: number) => Promise<Block>): Promise<Block> {
 	let later = head;
-	let earlier = -1;
+	let tooOld = -1;
 	for (let stride = 1; later.number > 0; stride *= 2) {
 		const block = await blockAt(Math.max(0, later.number - stride));
 		if (block.timestamp < since) {
-			earlier = block.number;
+			tooOld = block.number;
 			break;
 		}
 		later = block;
 	}
-	while (later.number - earlier > 1) {
-		const block = await blockAt(Math.floor((earlier + later.number) / 2));
-		if (block.timestamp < since) earlier = block.number;
+	while (later.number - tooOld > 1) {
+		const block = await blockAt(Math.floor((tooOld + later.number) / 2));
+		if (block.timestamp < since) tooOld = block.number;
 		else later = block;
 	}
 	return later;

@@ -106,7 +106,7 @@ export class RpcNode {
 
 	async post(hold: Hold, kept: PreparedAnswer | null, credits = 20): Promise<void> {
 		const lines = [{ sku: "crypto-rpc-credit", units: credits, picoPrice: CREDIT_PRICE }];
-		await hold.post({ lines, usage: null, status: 200, upstream: "node", kept })?.durable;
+		await hold.post({ lines, usage: null, status: 200, upstream: "node", storedAnswer: kept })?.durable;
 	}
 
 	/** Claims a key, and expects that the request may run. */

@@ -35,8 +35,8 @@ function figures(span: Span): string[] {
 	const written = latest.sum("turnpike_journal_written_seq");
 	const applied = latest.sum("turnpike_journal_applied_seq");
 	const behind = written === null || applied === null ? null : written - applied;
-	const noRoom = latest.names("turnpike_node_no_room", "reason");
-	const takesWork = latest.sum("turnpike_node_takes_work") === 0 ? `  NO NEW WORK: ${noRoom.join(", ")}` : "";
+	const refusalReasons = latest.names("turnpike_node_no_room", "reason");
+	const takesWork = latest.sum("turnpike_node_takes_work") === 0 ? `  NO NEW WORK: ${refusalReasons.join(", ")}` : "";
 	const failed = (first: string) => rate("turnpike_requests_total", status(first));
 	return [
 		row(

@@ -143,7 +143,7 @@ function addMessage(conversation: Conversation, { role, content }: MessageItem, 
 		return;
 	}
 	const texts = typeof parts === "string" ? parts : textsOnly(parts, path);
-	if (role === "assistant") conversation.assistantSaid(texts);
+	if (role === "assistant") conversation.assistantText(texts);
 	else conversation.system(role, texts);
 }
 

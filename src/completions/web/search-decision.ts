@@ -138,8 +138,8 @@ async function counted(
 
 /** Returns the last messages of the conversation as a text. */
 function conversationText(body: ChatBody, long: LongStrings): string {
-	const said = body.messages.filter(({ role }) => role === "user" || role === "assistant").slice(-MAX_MESSAGES);
-	return said
+	const messages = body.messages.filter(({ role }) => role === "user" || role === "assistant").slice(-MAX_MESSAGES);
+	return messages
 		.map(({ role, content }) => {
 			const parts =
 				typeof content === "string" ? [content] : (content ?? []).flatMap((part) => (part.type === "text" ? part.text : []));
@@ -160,8 +160,8 @@ function queryOf(choices: unknown): string | null {
 		const definition = isRecord(call) && isRecord(call.function) ? call.function : {};
 		if (definition.name === TOOL) return queryIn(definition.arguments);
 	}
-	const said = typeof message.content === "string" ? message.content.slice(0, MAX_ANSWER_CHARS) : "";
-	const line = /^[ \t*_`"]*search:(.+)$/im.exec(said)?.[1];
+	const text = typeof message.content === "string" ? message.content.slice(0, MAX_ANSWER_CHARS) : "";
+	const line = /^[ \t*_`"]*search:(.+)$/im.exec(text)?.[1];
 	return nonEmpty(line);
 }
 

@@ -78,12 +78,12 @@ export async function readPages(
 
 /** Returns the distinct http(s) addresses in a text in order, without the signs that end a sentence or a bracket. */
 export function urlsIn(text: string): string[] {
-	const found = new Set<string>();
+	const urls = new Set<string>();
 	for (const [written] of text.matchAll(/https?:\/\/[^\s<>"'`\\^{|}]{1,4000}/gi)) {
 		const url = withoutTail(written);
-		if (URL.canParse(url)) found.add(url);
+		if (URL.canParse(url)) urls.add(url);
 	}
-	return [...found];
+	return [...urls];
 }
 
 function withoutTail(url: string): string {

@@ -31,13 +31,13 @@ export interface PreparedChat {
 export function prepareChat(model: LanguageModel, request: ChatRequest, defaultMaxTokens: number): PreparedChat {
 	const prompt = model.tokenize(request.prompt);
 	// One place of the context always stays free for the model's next token.
-	const room = model.contextTokens - 1 - (prompt?.length ?? Number.POSITIVE_INFINITY);
+	const freeTokens = model.contextTokens - 1 - (prompt?.length ?? Number.POSITIVE_INFINITY);
 	if (prompt === null) throw contextExceeded(model.contextTokens + 1, null, model.contextTokens);
-	if (room < (request.maxTokens ?? 1)) throw contextExceeded(prompt.length, request.maxTokens, model.contextTokens);
+	if (freeTokens < (request.maxTokens ?? 1)) throw contextExceeded(prompt.length, request.maxTokens, model.contextTokens);
 	return {
 		request,
 		prompt,
-		maxTokens: request.maxTokens ?? Math.min(defaultMaxTokens, room),
+		maxTokens: request.maxTokens ?? Math.min(defaultMaxTokens, freeTokens),
 		seed: request.seed ?? randomInt(2 ** 32),
 		grammar: request.grammar === null ? null : grammarOf(model, request.grammar),
 	};

@@ -93,11 +93,11 @@ function messageOf({ role, content }: Static<typeof Message>): ChatMessage {
 function grammarOf(format: Static<typeof ChatBody>["response_format"]): string | null {
 	if (!format || format.type === "text") return null;
 	if (!("json_schema" in format)) return JSON_OBJECT_GRAMMAR;
-	const given = format.json_schema;
+	const schema = format.json_schema;
 	// Wrapped ({name, strict, schema}) or bare: docs/chat.md
-	const wrapped = typeof given.schema === "object" && given.schema !== null;
+	const wrapped = typeof schema.schema === "object" && schema.schema !== null;
 	try {
-		return grammarForSchema(wrapped ? given.schema : given, wrapped && given.strict === true);
+		return grammarForSchema(wrapped ? schema.schema : schema, wrapped && schema.strict === true);
 	} catch (fault) {
 		if (!(fault instanceof SchemaUnsupported)) throw fault;
 		throw invalidField(["response_format", "json_schema"], fault.message);

@@ -66,6 +66,6 @@ const BY_SCRIPT: readonly (readonly [language: SpeechLanguage, sign: RegExp])[] 
 /** Returns another language for a text that a voice of `usual` cannot speak; null if no voice can. */
 export function languageByScript(text: string, usual: SpeechLanguage): SpeechLanguage | null {
 	if (unsayableScript(text, usual) === null) return usual;
-	const found = BY_SCRIPT.find(([language, sign]) => sign.test(text) && unsayableScript(text, language) === null);
-	return found?.[0] ?? null;
+	const other = BY_SCRIPT.find(([language, sign]) => sign.test(text) && unsayableScript(text, language) === null);
+	return other?.[0] ?? null;
 }

@@ -44,7 +44,7 @@ export class Alerts {
 	#texts = new Map<string, string>();
 	#cancel: () => void;
 	#lastAuditAtMs = Number.NEGATIVE_INFINITY;
-	#lastAudit: AlertInputs["books"] = null;
+	#lastAudit: AlertInputs["audit"] = null;
 	#firingCount = 0;
 	/** The alert that this node reported while the store was unreachable. */
 	#reportedWithoutStore: { readonly name: string; readonly sinceMs: number } | null = null;
@@ -153,12 +153,12 @@ export class Alerts {
 			networks: networks(),
 			workRefusal: journal.workRefusal(),
 			standings,
-			books: await this.#auditIfDue(alerts.booksEveryMs),
+			audit: await this.#auditIfDue(alerts.booksEveryMs),
 		};
 	}
 
 	/** Returns the last audit result, and runs a new audit if it is too old. */
-	async #auditIfDue(everyMs: number): Promise<AlertInputs["books"]> {
+	async #auditIfDue(everyMs: number): Promise<AlertInputs["audit"]> {
 		const { clock } = this.#deps;
 		if (everyMs === 0) return null;
 		if (clock.monotonicMs() - this.#lastAuditAtMs < everyMs) return this.#lastAudit;

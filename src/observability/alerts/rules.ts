@@ -15,7 +15,7 @@ export interface AlertInputs {
 	readonly networks: readonly RpcNetworkStatus[];
 	readonly workRefusal: WorkRefusal | null;
 	readonly standings: AlertReadings | null;
-	readonly books: { readonly ok: boolean; readonly findings: number } | null;
+	readonly audit: { readonly ok: boolean; readonly findings: number } | null;
 }
 
 /** Returns the alerts that fire by the enabled rules, and the rules that could be evaluated. */
@@ -71,13 +71,13 @@ export function evaluateRules(
 			subject: inputs.node,
 			text: `The node takes no new paid requests: ${inputs.workRefusal.message}`,
 		});
-	if (inputs.books !== null) {
+	if (inputs.audit !== null) {
 		rules.push("books");
-		if (!inputs.books.ok)
+		if (!inputs.audit.ok)
 			standing.push({
 				rule: "books",
 				subject: "store",
-				text: `The books do not balance: ${inputs.books.findings} findings; turnpike audit lists them`,
+				text: `The books do not balance: ${inputs.audit.findings} findings; turnpike audit lists them`,
 			});
 	}
 	return { rules, standing };

@@ -137,8 +137,8 @@ export class TokenChain {
 
 	/** Returns true while a transaction waits for a block. */
 	async isWaiting(transaction: string): Promise<boolean> {
-		const found = await this.#rpc.call("eth_getTransactionByHash", [transaction]);
-		return typeof found === "object" && found !== null && (found as { blockNumber?: unknown }).blockNumber == null;
+		const pending = await this.#rpc.call("eth_getTransactionByHash", [transaction]);
+		return typeof pending === "object" && pending !== null && (pending as { blockNumber?: unknown }).blockNumber == null;
 	}
 
 	/**
@@ -156,8 +156,8 @@ export class TokenChain {
 
 	async #check(): Promise<void> {
 		const { name, chainId, asset } = this.network;
-		const found = wholeOf(await this.#rpc.call("eth_chainId", []));
-		if (found !== chainId) throw new WrongChain(`${name}: the node answers for chain ${found}, not for chain ${chainId}`);
+		const actual = wholeOf(await this.#rpc.call("eth_chainId", []));
+		if (actual !== chainId) throw new WrongChain(`${name}: the node answers for chain ${actual}, not for chain ${chainId}`);
 		const separator = await this.#view(DOMAIN_SEPARATOR).catch((error: unknown) => {
 			if (error instanceof ChainRefused) return "0x";
 			throw error;

@@ -59,8 +59,8 @@ export class FeePayer {
 		const { configured, url, clock, log } = this.#options;
 		if (configured !== undefined || url === undefined) return Promise.resolve();
 		this.#refreshing ??= this.#fetchFeePayer(url)
-			.then((found) => {
-				this.#lastFeePayer = found;
+			.then((feePayer) => {
+				this.#lastFeePayer = feePayer;
 				this.#refreshAtMs = clock.monotonicMs() + FRESH_MS;
 			})
 			.catch((error: Error) => {
@@ -85,9 +85,9 @@ export class FeePayer {
 			});
 			const text = await limitedText(response, MAX_ANSWER_BYTES);
 			if (!response.ok || text === null) throw new Error(`it answered with ${response.status}`);
-			const found = feePayerIn(JSON.parse(text), network);
-			if (found === null) throw new Error(`it settles nothing on ${network}`);
-			return found;
+			const feePayer = feePayerIn(JSON.parse(text), network);
+			if (feePayer === null) throw new Error(`it settles nothing on ${network}`);
+			return feePayer;
 		} finally {
 			cancel();
 		}

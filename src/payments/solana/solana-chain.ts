@@ -111,9 +111,9 @@ export class SolanaChain implements PaymentChain {
 		const minContextSlot = wholeNumber(fieldsOf(validity.context).slot);
 		// The payment's block is no newer than the newest one, and neither is the end of its life.
 		const newest = fieldsOf(await this.#rpc.call("getLatestBlockhash", [{ commitment: "confirmed", minContextSlot }]));
-		const earliest = Math.max(0, minContextSlot - SLOTS_BEFORE);
+		const earliestSlot = Math.max(0, minContextSlot - SLOTS_BEFORE);
 		const validBefore = wholeNumber(fieldsOf(newest.value).lastValidBlockHeight);
-		return { fromBlock: earliest, earliestBlock: earliest, searchFrom: earliest, validBefore };
+		return { fromBlock: earliestSlot, earliestBlock: earliestSlot, searchFrom: earliestSlot, validBefore };
 	}
 
 	async wasSent(signed: Signed, { fromBlock }: PaymentTerm): Promise<boolean> {
@@ -183,10 +183,11 @@ export class SolanaChain implements PaymentChain {
 			// A payment's memo is listed with its name: one with a memo of its own is found at once.
 			for (const { transaction } of inTerm.toSorted((one, other) => likeness(other, transfer) - likeness(one, transfer))) {
 				if (readCount++ >= MAX_READ_TRANSACTIONS) return { kind: "unseen" };
-				const found = await this.#landed(transaction, commitment);
-				if (found !== null && isSameMessage(found, transfer)) return this.#endIn(found, transfer);
+				const transactionThere = await this.#landed(transaction, commitment);
+				if (transactionThere !== null && isSameMessage(transactionThere, transfer))
+					return this.#endIn(transactionThere, transfer);
 				// The node lists it without its content: it may be the payment.
-				complete &&= found !== null;
+				complete &&= transactionThere !== null;
 			}
 			if (inTerm.length < names.length || names.length < NAMES) return { kind: complete ? "unused" : "unseen" };
 			before = names.at(-1)?.transaction;

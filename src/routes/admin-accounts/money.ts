@@ -1,4 +1,4 @@
-import { bookedView, moneyEntryView, refundedView } from "../../access/index.ts";
+import { entryView, moneyEntryView, refundedView } from "../../access/index.ts";
 import { ApiError } from "../../errors/index.ts";
 import type { Call } from "../../server/call.ts";
 import { type Answer, json } from "../../server/endpoint.ts";
@@ -28,7 +28,7 @@ export async function moveMoney(
 	{ accounts }: AdminAccountDeps,
 ): Promise<Answer> {
 	const booked = await accounts[what]({ accountId, amount: body.amountUsd, reference: requireIdempotencyKey(call) });
-	return json({ data: bookedView(booked), success: true }, 200, booked.replayed ? REPLAYED_HEADER : {});
+	return json({ data: entryView(booked), success: true }, 200, booked.replayed ? REPLAYED_HEADER : {});
 }
 
 /** POST /admin/accounts/{id}/refunds */

@@ -53,14 +53,14 @@ async function answerPieces(session: SpeechSession): Promise<MeteredAnswer> {
 		const stream = new PostedStream({
 			pieces: asEvents ? inEvents(pieces) : pieces,
 			signal: call.signal,
-			async finish() {
+			async onSourceEnd() {
 				await post(session, 200)?.durable;
 				session.spoken();
 			},
 			async onCallerLeft() {
 				await post(session, CLIENT_LEFT)?.durable;
 			},
-			broke: () => settlement.void(),
+			onSourceFailed: () => settlement.void(),
 		});
 		const type = asEvents ? "text/event-stream" : AUDIO_CONTENT_TYPES[format];
 		return { status: 200, type, body: stream.readable(), ended: stream.ended };

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { ChatSession } from "../../completions/session.ts";
+import type { AdmittedChat } from "../../completions/admitted-chat.ts";
 import { EventReader } from "../../upstreams/chat/event-reader.ts";
 import { topLevelMembers, utf8Text } from "../../wire/index.ts";
 import { ChunkWriter } from "./chunk-writer.ts";
 
 const OURS = "public-model";
-const session = (options: Partial<ChatSession> = {}) =>
+const chat = (options: Partial<AdmittedChat> = {}) =>
 	({
 		call: { requestId: "0".repeat(32), admittedAtMs: 5_000_000 },
 		model: { id: OURS },
@@ -15,16 +15,16 @@ const session = (options: Partial<ChatSession> = {}) =>
 		web: null,
 		choices: 1,
 		...options,
-	}) as unknown as ChatSession;
+	}) as unknown as AdmittedChat;
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 
 /** What an upstream's events become, whichever way its bytes are cut. */
-function relayed(events: readonly string[], cuts: readonly number[], options: Partial<ChatSession> = {}): string[] {
+function relayed(events: readonly string[], cuts: readonly number[], options: Partial<AdmittedChat> = {}): string[] {
 	const bytes = bytesOf(events.map((event) => `data: ${event}\n\n`).join(""));
 	const places = [0, ...cuts.map((cut) => cut % bytes.length).sort((a, b) => a - b), bytes.length];
 	const reader = new EventReader(1_000_000);
-	const writer = new ChunkWriter(session(options));
+	const writer = new ChunkWriter(chat(options));
 	let text = "";
 	for (const [index, place] of places.slice(1).entries())
 		for (const event of reader.take(bytes.slice(places[index], place))) text += writer.event(event);

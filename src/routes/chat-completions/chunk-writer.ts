@@ -1,6 +1,6 @@
+import { type AdmittedChat, completionId } from "../../completions/admitted-chat.ts";
 import type { PostedCharge, StreamForm } from "../../completions/answer-form.ts";
 import { costOf, shownUsage } from "../../completions/meter.ts";
-import { type ChatSession, completionId } from "../../completions/session.ts";
 import type { ApiError } from "../../errors/index.ts";
 import { isRecord } from "../../schema/is-record.ts";
 import { openAiError } from "../../server/error-body.ts";
@@ -29,7 +29,7 @@ interface OurFrame {
  * end. For chunks that differ in one string alone, the replacement is worked out once.
  */
 export class ChunkWriter implements StreamForm {
-	readonly #session: ChatSession;
+	readonly #chat: AdmittedChat;
 	readonly #convertChoice: ((choice: unknown) => unknown) | null;
 	#id: string | null = null;
 	#created: number;
@@ -43,12 +43,12 @@ export class ChunkWriter implements StreamForm {
 	readonly #frames: OurFrame[] = [];
 
 	/** @param convertChoice converts each choice to another form; null: none */
-	constructor(session: ChatSession, convertChoice: ((choice: unknown) => unknown) | null = null) {
-		this.#session = session;
+	constructor(chat: AdmittedChat, convertChoice: ((choice: unknown) => unknown) | null = null) {
+		this.#chat = chat;
 		this.#convertChoice = convertChoice;
-		this.#created = Math.floor(session.call.admittedAtMs / 1000);
-		this.#documents = documentsCall(session);
-		this.#choices = new StreamedChoices(session.call.requestId);
+		this.#created = Math.floor(chat.call.admittedAtMs / 1000);
+		this.#documents = documentsCall(chat);
+		this.#choices = new StreamedChoices(chat.call.requestId);
 	}
 
 	readonly ping = PING;
@@ -68,7 +68,7 @@ export class ChunkWriter implements StreamForm {
 	 * we send one before it.
 	 */
 	#opening({ body }: ChatEvent): string {
-		const { streamEcho } = this.#session;
+		const { streamEcho } = this.#chat;
 		if (streamEcho === null || (Array.isArray(body.choices) && body.choices.length > 0)) return "";
 		this.#begin(body);
 		this.#first = false;
@@ -96,7 +96,7 @@ export class ChunkWriter implements StreamForm {
 		if (call === null) return "";
 		this.#documents = null;
 		const delta = { tool_calls: [{ index: this.#nextCall, ...call }] };
-		const choices = Array.from({ length: this.#session.choices }, (_, index) => ({
+		const choices = Array.from({ length: this.#chat.choices }, (_, index) => ({
 			index,
 			delta,
 			logprobs: null,
@@ -108,7 +108,7 @@ export class ChunkWriter implements StreamForm {
 	/** Takes the common members from the upstream's first chunk. */
 	#begin(body: ChatEvent["body"]): void {
 		if (this.#id !== null) return;
-		this.#id = completionId(body.id, this.#session.call.requestId);
+		this.#id = completionId(body.id, this.#chat.call.requestId);
 		if (typeof body.created === "number") this.#created = body.created;
 	}
 
@@ -120,7 +120,7 @@ export class ChunkWriter implements StreamForm {
 		const choices = this.#convertChoice === null ? completed : (completed ?? received).map(this.#convertChoice);
 		if (choices !== null) edits.set("choices", JSON.stringify(choices));
 		if (body.usage !== undefined && body.usage !== null) edits.set("usage", null);
-		const { streamEcho } = this.#session;
+		const { streamEcho } = this.#chat;
 		if (this.#first && streamEcho !== null) edits.set("service_parameters", JSON.stringify(streamEcho));
 		this.#first = false;
 		if (edits.size === 0) return text;
@@ -133,7 +133,7 @@ export class ChunkWriter implements StreamForm {
 	#edits(body: ChatEvent["body"]): Map<string, MemberEdit> {
 		const edits = new Map<string, MemberEdit>();
 		if (body.id !== this.#id) edits.set("id", JSON.stringify(this.#id));
-		if (body.model !== this.#session.model.id) edits.set("model", JSON.stringify(this.#session.model.id));
+		if (body.model !== this.#chat.model.id) edits.set("model", JSON.stringify(this.#chat.model.id));
 		if (body.created !== this.#created) edits.set("created", String(this.#created));
 		if (body.object !== OBJECT) edits.set("object", JSON.stringify(OBJECT));
 		return edits;
@@ -163,7 +163,7 @@ export class ChunkWriter implements StreamForm {
 
 	/** Returns the chunk that ends choices past their ceiling. */
 	cut(): string {
-		const choices = Array.from({ length: this.#session.choices }, (_, index) => ({
+		const choices = Array.from({ length: this.#chat.choices }, (_, index) => ({
 			index,
 			delta: {},
 			logprobs: null,
@@ -175,13 +175,13 @@ export class ChunkWriter implements StreamForm {
 	/** Returns the last chunk with usage and cost, if the caller requested it, and the end of the stream. */
 	end({ posted, usage }: PostedCharge, reportedUsage: Readonly<Record<string, unknown>> | null): string {
 		const documents = this.#documentsChunk();
-		if (!this.#session.includeUsage) return documents + DONE;
+		if (!this.#chat.includeUsage) return documents + DONE;
 		return documents + this.#own({ choices: [], usage: shownUsage(reportedUsage, usage), cost: costOf(posted) }) + DONE;
 	}
 
 	#own(members: Record<string, unknown>): string {
-		const id = this.#id ?? completionId(null, this.#session.call.requestId);
-		const chunk = { id, object: OBJECT, created: this.#created, model: this.#session.model.id, ...members };
+		const id = this.#id ?? completionId(null, this.#chat.call.requestId);
+		const chunk = { id, object: OBJECT, created: this.#created, model: this.#chat.model.id, ...members };
 		return `data: ${JSON.stringify(chunk)}\n\n`;
 	}
 

@@ -4,18 +4,18 @@ import fc from "fast-check";
 import { chunksOf, type Speech, TOOL_SPEECH, usageChunk, usageOfSpeech } from "../../../test/support/chat-answers.ts";
 import { chatForward, HELLO } from "../../../test/support/chat-forward.ts";
 import { TIMEOUTS, upstreamConfig } from "../../../test/support/upstream-pair.ts";
-import type { ChatSession } from "../../completions/session.ts";
+import type { AdmittedChat } from "../../completions/admitted-chat.ts";
 import { silentLog } from "../../telemetry/log.ts";
 import { createChatUpstreams } from "../../upstreams/chat/chat-upstreams.ts";
 import { ChunkWriter } from "./chunk-writer.ts";
 
-const session = {
+const chat = {
 	call: { requestId: "0".repeat(32), admittedAtMs: 5_000_000 },
 	model: { id: "ours" },
 	streamEcho: null,
 	web: null,
 	choices: 1,
-} as unknown as ChatSession;
+} as unknown as AdmittedChat;
 
 /** One write of the server a piece. */
 function bodyOf(pieces: readonly Uint8Array[]): ReadableStream<Uint8Array> {
@@ -38,7 +38,7 @@ async function relayed(pieces: readonly Uint8Array[]) {
 		fetch: () => Promise.resolve(answer()),
 	});
 	const stream = upstreams.stream(chatForward({ ...HELLO, n: 8, stream: true }));
-	const writer = new ChunkWriter(session);
+	const writer = new ChunkWriter(chat);
 	let text = "";
 	await stream.each(({ events }) => {
 		for (const event of events) text += writer.event(event);

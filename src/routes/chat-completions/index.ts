@@ -21,12 +21,12 @@ import { wholeAnswer } from "./whole-answer.ts";
 
 const MAX_BODY_BYTES = 72 * 1_048_576;
 
-const FORM: AnswerForm = { whole: wholeAnswer, stream: (session) => new ChunkWriter(session), takesSealed: true };
+const FORM: AnswerForm = { whole: wholeAnswer, stream: (chat) => new ChunkWriter(chat), takesSealed: true };
 /** The form for callers that use the older functions. */
 const FUNCTIONS_FORM: AnswerForm = {
 	...FORM,
-	whole: (session, answer) => wholeAnswer(session, answer, asFunctionCall),
-	stream: (session) => new ChunkWriter(session, asFunctionCall),
+	whole: (chat, answer) => wholeAnswer(chat, answer, asFunctionCall),
+	stream: (chat) => new ChunkWriter(chat, asFunctionCall),
 };
 
 export function chatCompletions(deps: ChatDeps): Endpoint {

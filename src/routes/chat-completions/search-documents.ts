@@ -1,11 +1,11 @@
 import { randomBytes } from "node:crypto";
-import type { ChatSession } from "../../completions/session.ts";
+import type { AdmittedChat } from "../../completions/admitted-chat.ts";
 
 /** The name of the tool call that lists what was searched or read. */
 const NAME = "service_web_search_documents";
 
 /** Returns the results as a tool call that needs no answer; null where the answer has none. */
-export function documentsCall({ web }: ChatSession): Record<string, unknown> | null {
+export function documentsCall({ web }: AdmittedChat): Record<string, unknown> | null {
 	if (web === null || !web.asDocuments) return null;
 	const documents = web.sources.map(({ title, url, content, date }) => ({ title, url, content, date }));
 	return {

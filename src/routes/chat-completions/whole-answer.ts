@@ -1,6 +1,6 @@
+import { type AdmittedChat, completionId } from "../../completions/admitted-chat.ts";
 import type { PostedCharge } from "../../completions/answer-form.ts";
 import { agrees, costOf, shownUsage } from "../../completions/meter.ts";
-import { type ChatSession, completionId } from "../../completions/session.ts";
 import { membersOf, wholeBody } from "../../completions/whole-body.ts";
 import { isRecord } from "../../schema/is-record.ts";
 import type { WholeAnswer } from "../../upstreams/chat/port.ts";
@@ -15,27 +15,27 @@ const OBJECT = "chat.completion";
  * byte, unless they are to be `retold`.
  */
 export async function wholeAnswer(
-	session: ChatSession,
+	chat: AdmittedChat,
 	answer: WholeAnswer,
 	convertChoice: ((choice: unknown) => unknown) | null = null,
 ): Promise<(paid: PostedCharge) => Uint8Array> {
 	const members = await membersOf(answer);
 	const { body } = answer;
-	const documents = documentsCall(session);
-	const isOdd = Array.isArray(body.choices) && wholeChoices(body.choices, session.call.requestId) !== null;
+	const documents = documentsCall(chat);
+	const isOdd = Array.isArray(body.choices) && wholeChoices(body.choices, chat.call.requestId) !== null;
 	const isUnchanged = documents === null && !isOdd && convertChoice === null;
-	const choices = isUnchanged ? null : await choicesText(session, answer, convertChoice);
+	const choices = isUnchanged ? null : await choicesText(chat, answer, convertChoice);
 	return ({ posted, usage }) => {
 		const edits = new Map<string, MemberEdit>([
 			["cost", JSON.stringify(costOf(posted))],
-			["service_parameters", JSON.stringify(session.echo)],
+			["service_parameters", JSON.stringify(chat.echo)],
 		]);
-		const id = completionId(body.id, session.call.requestId);
+		const id = completionId(body.id, chat.call.requestId);
 		if (body.id !== id) edits.set("id", JSON.stringify(id));
-		if (body.model !== session.model.id) edits.set("model", JSON.stringify(session.model.id));
+		if (body.model !== chat.model.id) edits.set("model", JSON.stringify(chat.model.id));
 		if (body.object !== OBJECT) edits.set("object", JSON.stringify(OBJECT));
-		if (typeof body.created !== "number") edits.set("created", String(Math.floor(session.call.admittedAtMs / 1000)));
-		const reportedUsage = usage.counted || session.meter.isSum ? null : isRecord(body.usage) ? body.usage : {};
+		if (typeof body.created !== "number") edits.set("created", String(Math.floor(chat.call.admittedAtMs / 1000)));
+		const reportedUsage = usage.counted || chat.meter.isSum ? null : isRecord(body.usage) ? body.usage : {};
 		if (reportedUsage === null || !isPlain(reportedUsage, usage))
 			edits.set("usage", JSON.stringify(shownUsage(reportedUsage, usage)));
 		if (choices !== null) edits.set("choices", choices);
@@ -45,14 +45,14 @@ export async function wholeAnswer(
 
 /** Returns the choices, completed, and with the web results. */
 async function choicesText(
-	session: ChatSession,
+	chat: AdmittedChat,
 	answer: WholeAnswer,
 	convertChoice: ((choice: unknown) => unknown) | null,
 ): Promise<string> {
 	const { choices } = await wholeBody(answer);
-	const whole = Array.isArray(choices) ? (wholeChoices(choices, session.call.requestId) ?? (choices as unknown[])) : choices;
+	const whole = Array.isArray(choices) ? (wholeChoices(choices, chat.call.requestId) ?? (choices as unknown[])) : choices;
 	const converted = Array.isArray(whole) && convertChoice !== null ? whole.map(convertChoice) : whole;
-	const documents = documentsCall(session);
+	const documents = documentsCall(chat);
 	return inTurns(stringifyInSteps(documents === null ? converted : withCall(converted, documents)));
 }
 

@@ -33,8 +33,8 @@ const MAX_BODY_BYTES = 8 * 1_048_576;
 const DEFAULT_MAX_TOKENS = 16;
 
 const FORM: AnswerForm = {
-	whole: async (session, answer) => textAnswer(session, answer),
-	stream: (session) => new TextStream(session),
+	whole: async (chat, answer) => textAnswer(chat, answer),
+	stream: (chat) => new TextStream(chat),
 	isText: true,
 };
 

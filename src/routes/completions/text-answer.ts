@@ -1,5 +1,5 @@
 import type { PostedCharge } from "../../completions/answer-form.ts";
-import { type ChatSession, costOf, type StreamForm } from "../../completions/index.ts";
+import { type AdmittedChat, costOf, type StreamForm } from "../../completions/index.ts";
 import { shownUsage } from "../../completions/meter.ts";
 import { membersOf, wholeBody } from "../../completions/whole-body.ts";
 import { ApiError } from "../../errors/index.ts";
@@ -17,7 +17,7 @@ const DONE = "data: [DONE]\n\n";
 type Usage = Readonly<Record<string, unknown>>;
 
 /** Returns the members that all answers to one request begin with. */
-function headOf({ call, model }: ChatSession) {
+function headOf({ call, model }: AdmittedChat) {
 	return {
 		id: `cmpl-${call.requestId}`,
 		object: OBJECT,
@@ -26,22 +26,22 @@ function headOf({ call, model }: ChatSession) {
 	};
 }
 
-function headEdits(session: ChatSession): Map<string, MemberEdit> {
-	return new Map(Object.entries(headOf(session)).map(([name, value]) => [name, JSON.stringify(value)]));
+function headEdits(chat: AdmittedChat): Map<string, MemberEdit> {
+	return new Map(Object.entries(headOf(chat)).map(([name, value]) => [name, JSON.stringify(value)]));
 }
 
 /**
  * Returns an upstream's completion as ours; `choices` with OpenAI's finish reasons stay byte for byte.
  * @throws ApiError INFERENCE_FAILED for one without texts
  */
-export async function textAnswer(session: ChatSession, answer: WholeAnswer): Promise<(paid: PostedCharge) => Uint8Array> {
+export async function textAnswer(chat: AdmittedChat, answer: WholeAnswer): Promise<(paid: PostedCharge) => Uint8Array> {
 	const members = await membersOf(answer);
 	const { choices, usage: toldUsage } = answer.body;
 	if (!areTextChoices(choices)) throw new ApiError("INFERENCE_FAILED", { cause: new Error("a completion without texts") });
 	const ended = choices.every(endsPlainly) ? null : await inTurns(stringifyInSteps(await endedChoices(answer)));
 	return ({ posted, usage }) => {
-		const told = usage.counted || session.meter.isSum ? null : isRecord(toldUsage) ? toldUsage : {};
-		const edits = headEdits(session);
+		const told = usage.counted || chat.meter.isSum ? null : isRecord(toldUsage) ? toldUsage : {};
+		const edits = headEdits(chat);
 		if (ended !== null) edits.set("choices", ended);
 		edits.set("usage", JSON.stringify(shownUsage(told, usage)));
 		edits.set("cost", JSON.stringify(costOf(posted)));
@@ -80,16 +80,16 @@ async function endedChoices(answer: WholeAnswer): Promise<readonly TextChoice[]>
 /** Rewrites an upstream's events: the same `choices`, and the usage once, at the end. */
 export class TextStream implements StreamForm {
 	readonly ping = ": ping\n\n";
-	readonly #session: ChatSession;
+	readonly #chat: AdmittedChat;
 
-	constructor(session: ChatSession) {
-		this.#session = session;
+	constructor(chat: AdmittedChat) {
+		this.#chat = chat;
 	}
 
 	event({ text, body }: ChatEvent): string {
 		const { choices } = body;
 		if (!areTextChoices(choices)) return "";
-		const edits = headEdits(this.#session);
+		const edits = headEdits(this.#chat);
 		if (!choices.every(endsPlainly)) edits.set("choices", JSON.stringify(choices.map(ending)));
 		if (body.usage !== undefined) edits.set("usage", null);
 		const bytes = Buffer.from(text);
@@ -99,11 +99,11 @@ export class TextStream implements StreamForm {
 
 	cut(): string {
 		const ended = (_: unknown, index: number) => ({ index, text: "", logprobs: null, finish_reason: "length" });
-		return this.#own({ choices: Array.from({ length: this.#session.choices }, ended) });
+		return this.#own({ choices: Array.from({ length: this.#chat.choices }, ended) });
 	}
 
 	end({ posted, usage }: PostedCharge, told: Usage | null): string {
-		if (!this.#session.includeUsage) return DONE;
+		if (!this.#chat.includeUsage) return DONE;
 		return this.#own({ choices: [], usage: shownUsage(told, usage), cost: costOf(posted) }) + DONE;
 	}
 
@@ -112,6 +112,6 @@ export class TextStream implements StreamForm {
 	}
 
 	#own(members: Record<string, unknown>): string {
-		return `data: ${JSON.stringify({ ...headOf(this.#session), ...members })}\n\n`;
+		return `data: ${JSON.stringify({ ...headOf(this.#chat), ...members })}\n\n`;
 	}
 }

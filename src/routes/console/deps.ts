@@ -1,6 +1,6 @@
 import type { AccountPlace, ActiveSession, ConsoleSessions } from "../../access/index.ts";
 import type { AssetStore } from "../../assets/index.ts";
-import type { AddressWindows, OperatorBooks } from "../../budgets/index.ts";
+import type { AddressWindows, OperatorReader } from "../../budgets/index.ts";
 import type { Catalog } from "../../catalog/index.ts";
 import type { RpcCatalog } from "../../catalog/rpc/index.ts";
 import type { Config } from "../../config/index.ts";
@@ -20,7 +20,7 @@ export interface ConsoleApiDeps {
 	/** Returns the session of a request. */
 	readonly live: (request: Request) => ActiveSession;
 	readonly addresses: AddressWindows;
-	readonly books: OperatorBooks;
+	readonly reader: OperatorReader;
 	readonly clock: Clock;
 	readonly log: Log;
 	readonly config: () => Config;

@@ -7,9 +7,9 @@ import type { AccountsQuery, KeysQuery } from "./schema.ts";
 import type { Account, KeyRow } from "./types.ts";
 
 /** GET /accounts: newest first. */
-export async function accounts(query: AccountsQuery, { books }: ConsoleApiDeps): Promise<Answer> {
+export async function accounts(query: AccountsQuery, { reader }: ConsoleApiDeps): Promise<Answer> {
 	const { limit, after } = pageOf(query);
-	const page = await books.page("accounts", {
+	const page = await reader.page("accounts", {
 		order: "newest-first",
 		after: after === null ? null : { createdAtMs: after.atMs, id: after.id },
 		limit,
@@ -23,9 +23,9 @@ export async function accounts(query: AccountsQuery, { books }: ConsoleApiDeps):
 }
 
 /** GET /keys: of all accounts, newest first. */
-export async function keys(query: KeysQuery, { books }: ConsoleApiDeps): Promise<Answer> {
+export async function keys(query: KeysQuery, { reader }: ConsoleApiDeps): Promise<Answer> {
 	const { limit, after } = pageOf(query);
-	const page = await books.page("keys", {
+	const page = await reader.page("keys", {
 		state: query.state ?? "active",
 		after: after === null ? null : { createdAtMs: after.atMs, id: after.id },
 		limit,

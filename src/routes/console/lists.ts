@@ -9,10 +9,10 @@ import { dayOf, instant, instantOrNull } from "./when.ts";
 const DAY_MS = 86_400_000;
 
 /** GET /sends: transactions sent to chains, by hashes. */
-export async function sends(query: SendsQuery, { books }: ConsoleApiDeps): Promise<Answer> {
+export async function sends(query: SendsQuery, { reader }: ConsoleApiDeps): Promise<Answer> {
 	const { limit, after } = pageOf(query);
 	const { hash, network, keyId, since } = query;
-	const page = await books.page("sends", {
+	const page = await reader.page("sends", {
 		after: after === null ? null : { sentAtMs: after.atMs, id: numberOf(after) },
 		limit,
 		...(hash ? { hash } : {}),
@@ -40,11 +40,11 @@ export async function sends(query: SendsQuery, { books }: ConsoleApiDeps): Promi
 }
 
 /** GET /refusals: requests that a limit refused. */
-export async function refusals(query: RefusalsQuery, { books }: ConsoleApiDeps): Promise<Answer> {
+export async function refusals(query: RefusalsQuery, { reader }: ConsoleApiDeps): Promise<Answer> {
 	const { limit, after } = pageOf(query);
 	const { accountId } = query;
 	const before = after === null ? null : numberOf(after);
-	const page = await books.page("refusals", { before, limit, ...(accountId ? { accountId } : {}) });
+	const page = await reader.page("refusals", { before, limit, ...(accountId ? { accountId } : {}) });
 	return pageAnswer(
 		page,
 		(entry): RefusalRow => ({
@@ -60,9 +60,9 @@ export async function refusals(query: RefusalsQuery, { books }: ConsoleApiDeps):
 }
 
 /** GET /wallets: those that topped up. */
-export async function wallets(query: WalletsQuery, { books }: ConsoleApiDeps): Promise<Answer> {
+export async function wallets(query: WalletsQuery, { reader }: ConsoleApiDeps): Promise<Answer> {
 	const { limit, after } = pageOf(query);
-	const page = await books.page("wallets", {
+	const page = await reader.page("wallets", {
 		after: after === null ? null : { createdAtMs: after.atMs, accountId: after.id },
 		limit,
 		...(query.search ? { search: query.search } : {}),
@@ -83,10 +83,10 @@ export async function wallets(query: WalletsQuery, { books }: ConsoleApiDeps): P
 }
 
 /** GET /top-ups */
-export async function topUps(query: TopUpsQuery, { books }: ConsoleApiDeps): Promise<Answer> {
+export async function topUps(query: TopUpsQuery, { reader }: ConsoleApiDeps): Promise<Answer> {
 	const { limit, after } = pageOf(query);
 	const { state, payer } = query;
-	const page = await books.page("topUps", {
+	const page = await reader.page("topUps", {
 		after: after === null ? null : { createdAtMs: after.atMs, id: after.id },
 		limit,
 		...(state ? { state } : {}),

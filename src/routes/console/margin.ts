@@ -18,11 +18,11 @@ interface Sold {
 }
 
 /** GET /margin: sales of models, less the cost of their upstreams as configured now. */
-export async function margin(query: RangeQuery, { books, config }: ConsoleApiDeps): Promise<Answer> {
-	const range = rangeOf(query, books.today());
+export async function margin(query: RangeQuery, { reader, config }: ConsoleApiDeps): Promise<Answer> {
+	const range = rangeOf(query, reader.today());
 	const settings = config();
 	const models = new Map<string, Sold>();
-	for (const { sku, usd, bundled, diem, overrun, units } of await books.usage({ ...range, by: ["sku"], limit: MAX_SKUS })) {
+	for (const { sku, usd, bundled, diem, overrun, units } of await reader.usage({ ...range, by: ["sku"], limit: MAX_SKUS })) {
 		const { subject } = skuOf(sku ?? "");
 		const model = models.get(subject) ?? { sold: 0, overrun: 0, cost: null, soldWithoutCost: 0 };
 		models.set(subject, model);

@@ -9,10 +9,10 @@ const MAX_SKUS = 20_000;
 const CREDITS = /^crypto-rpc-(.+)-credit$/;
 
 /** GET /networks: those with upstreams first. */
-export async function networks({ chains, chainCache, rpcCatalog, books }: ConsoleApiDeps): Promise<Answer> {
-	const today = books.today();
+export async function networks({ chains, chainCache, rpcCatalog, reader }: ConsoleApiDeps): Promise<Answer> {
+	const today = reader.today();
 	const credits = new Map<string, number>();
-	for (const { sku, units } of await books.usage({ firstDay: today, lastDay: today, by: ["sku"], limit: MAX_SKUS })) {
+	for (const { sku, units } of await reader.usage({ firstDay: today, lastDay: today, by: ["sku"], limit: MAX_SKUS })) {
 		const network = CREDITS.exec(sku ?? "")?.[1];
 		if (network !== undefined) credits.set(network, units);
 	}

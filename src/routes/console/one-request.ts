@@ -10,8 +10,8 @@ const REQUEST_ID = /^[A-Za-z0-9_-]{1,64}$/;
 const DAY_MS = 86_400_000;
 
 /** GET /requests/{id} */
-export async function oneRequest(id: string, { books, config, clock }: ConsoleApiDeps): Promise<Answer> {
-	const record = REQUEST_ID.test(id) ? await books.request(id) : null;
+export async function oneRequest(id: string, { reader, config, clock }: ConsoleApiDeps): Promise<Answer> {
+	const record = REQUEST_ID.test(id) ? await reader.request(id) : null;
 	const { requestDays } = config().retention;
 	if (record === null || record.doneAtMs < clock.wallMs() - requestDays * DAY_MS)
 		throw new ApiError("NOT_FOUND", {

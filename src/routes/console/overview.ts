@@ -4,13 +4,13 @@ import { chargesView, NO_CHARGES } from "./charges.ts";
 import type { ConsoleApiDeps } from "./deps.ts";
 import { answer } from "./page.ts";
 import { slotView, trafficView } from "./traffic-view.ts";
-import type { BooksState, LogLevel, Overview, OverviewDay } from "./types.ts";
+import type { AuditState, LogLevel, Overview, OverviewDay } from "./types.ts";
 import { dayText, instant } from "./when.ts";
 
 const HOUR_MS = 3_600_000;
 
 /** GET /overview: this node now, and all nodes over days. */
-export async function overview(days: number, books: BooksState, deps: ConsoleApiDeps): Promise<Answer> {
+export async function overview(days: number, audit: AuditState, deps: ConsoleApiDeps): Promise<Answer> {
 	const { traffic, node, journal, log, holdsOpen } = deps;
 	const now = traffic.now();
 	const states = deps.upstreams.snapshot().map(({ state }) => state);
@@ -29,7 +29,7 @@ export async function overview(days: number, books: BooksState, deps: ConsoleApi
 			.hours()
 			.filter(({ atMs }) => atMs + HOUR_MS > node.startedAtMs)
 			.map(slotView),
-		days: await bookedDays(days, deps),
+		days: await chargedDays(days, deps),
 		journal: {
 			writtenSeq: journal.writtenSeq,
 			appliedSeq: journal.appliedSeq,
@@ -37,14 +37,14 @@ export async function overview(days: number, books: BooksState, deps: ConsoleApi
 			full: journal.workRefusal()?.message ?? null,
 		},
 		upstreams: { up: count("up"), trial: count("trial"), out: count("out") },
-		books,
+		books: audit,
 	});
 }
 
-async function bookedDays(days: number, { books }: ConsoleApiDeps): Promise<OverviewDay[]> {
-	const lastDay = books.today();
+async function chargedDays(days: number, { reader }: ConsoleApiDeps): Promise<OverviewDay[]> {
+	const lastDay = reader.today();
 	const range = { firstDay: lastDay - days + 1, lastDay };
-	const [charges, requests] = await Promise.all([books.chargesByDay(range), books.requestDays(range)]);
+	const [charges, requests] = await Promise.all([reader.chargesByDay(range), reader.requestDays(range)]);
 	return requests.map(({ day, requests: count }) => ({
 		day: dayText(day),
 		requests: count,

@@ -1,7 +1,7 @@
 import { amountText } from "../../budgets/index.ts";
 import type { ConsoleApiDeps } from "./deps.ts";
 import { BackgroundTask } from "./task.ts";
-import type { BooksState, Reconciliation } from "./types.ts";
+import type { AuditState, Reconciliation } from "./types.ts";
 
 /** Nano-USD of a token's base unit. */
 const NANO_PER_UNIT = 1_000;
@@ -9,9 +9,9 @@ const NANO_PER_UNIT = 1_000;
 type ReportOf<State extends { readonly report: unknown }> = NonNullable<State["report"]>;
 
 /** The audit of the store, as `turnpike audit` runs it. */
-export function auditTask(deps: ConsoleApiDeps): BackgroundTask<ReportOf<BooksState>> {
-	const work = async (): Promise<ReportOf<BooksState>> => {
-		const { ok, counted, truncated, findings } = await deps.books.audit();
+export function auditTask(deps: ConsoleApiDeps): BackgroundTask<ReportOf<AuditState>> {
+	const work = async (): Promise<ReportOf<AuditState>> => {
+		const { ok, counted, truncated, findings } = await deps.reader.audit();
 		const { accounts, posts, movements } = counted;
 		return { ok, accounts, posts, movements, truncated, findings };
 	};

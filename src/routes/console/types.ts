@@ -99,7 +99,7 @@ export interface Overview {
 		readonly full: string | null;
 	};
 	readonly upstreams: { readonly up: number; readonly trial: number; readonly out: number };
-	readonly books: BooksState;
+	readonly books: AuditState;
 }
 
 /** GET /models: the models in the catalog now. */
@@ -362,7 +362,7 @@ export type Reconciliation = Task<{
 	}[];
 }>;
 /** GET and POST /books */
-export type BooksState = Task<{
+export type AuditState = Task<{
 	readonly ok: boolean;
 	readonly accounts: number;
 	readonly posts: number;

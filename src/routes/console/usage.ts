@@ -50,24 +50,24 @@ function cellsOf(row: UsageRow, part: UsageBy): CsvCell[] {
 	return [row.account?.id ?? null, row.account?.name ?? null];
 }
 
-async function reportOf(query: UsageQuery, { books }: ConsoleApiDeps): Promise<UsageReport> {
-	const range = rangeOf(query, books.today());
+async function reportOf(query: UsageQuery, { reader }: ConsoleApiDeps): Promise<UsageReport> {
+	const range = rangeOf(query, reader.today());
 	const by = partsOf(query.by ?? "day");
 	const { accountId, keyId, model } = query;
-	const asked = { ...range, ...(accountId ? { accountId } : {}), ...(keyId ? { keyId } : {}), limit: MAX_READ };
+	const filter = { ...range, ...(accountId ? { accountId } : {}), ...(keyId ? { keyId } : {}), limit: MAX_READ };
 	const read = [...by.filter((part): part is Exclude<UsageBy, "model"> => part !== "model"), "sku"] satisfies UsagePart[];
-	const [found, all] = await Promise.all([
-		books.usage({ ...asked, by: read }),
-		books.usage({ ...asked, by: model ? ["sku"] : [] }),
+	const [sums, all] = await Promise.all([
+		reader.usage({ ...filter, by: read }),
+		reader.usage({ ...filter, by: model ? ["sku"] : [] }),
 	]);
 	const ofModel = (row: OperatorUsage) => !model || subjectOf(row) === model;
 	return {
 		from: dayText(range.firstDay),
 		to: dayText(range.lastDay),
 		by,
-		rows: rowsOf(found.filter(ofModel), by),
+		rows: rowsOf(sums.filter(ofModel), by),
 		total: chargesView(all.filter(ofModel).reduce(addCharges, NO_CHARGES)),
-		truncated: found.length >= MAX_READ,
+		truncated: sums.length >= MAX_READ,
 	};
 }
 
@@ -88,9 +88,9 @@ interface Group {
 }
 
 /** Returns the sums of rows that are equal in all columns. */
-function rowsOf(found: readonly OperatorUsage[], by: readonly UsageBy[]): UsageRow[] {
+function rowsOf(sums: readonly OperatorUsage[], by: readonly UsageBy[]): UsageRow[] {
 	const groups = new Map<string, Group>();
-	for (const row of found) {
+	for (const row of sums) {
 		const name = JSON.stringify(by.map((part) => partOf(row, part)));
 		const group = groups.get(name) ?? { first: row, charges: NO_CHARGES, units: {} };
 		groups.set(name, group);

@@ -146,7 +146,7 @@ export class RpcRun {
 			usage: null,
 			status: call.signal.aborted ? CLIENT_LEFT : 200,
 			upstream,
-			kept,
+			storedAnswer: kept,
 		});
 		if (posted === null) throw new ApiError("UNKNOWN_ERROR", { cause: new Error("a chain call was settled twice") });
 		this.#of.credits?.settle(credits);

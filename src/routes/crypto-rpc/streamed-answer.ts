@@ -33,7 +33,7 @@ export function streamedAnswer(deps: StreamedAnswerDeps): { readonly body: Reada
 	const answer = new PostedStream({
 		pieces: piecesOf(deps, copy),
 		signal,
-		async finish() {
+		async onSourceEnd() {
 			const body = copy?.take() ?? null;
 			const kept = ticket === null || body === null ? null : await ticket.prepare({ status: 200, body, note: "" });
 			isPosted = true;
@@ -44,7 +44,7 @@ export function streamedAnswer(deps: StreamedAnswerDeps): { readonly body: Reada
 			stream.cancel();
 			if (!isPosted) await post(null);
 		},
-		broke: () => {},
+		onSourceFailed: () => {},
 	});
 	return { body: answer.readable(), ended: answer.ended.then(end) };
 }

@@ -34,11 +34,11 @@ export function textsOf(blocks: readonly MessageBlock[], at: Path): string | Tex
 }
 
 function addTurn(conversation: Conversation, blocks: readonly MessageBlock[], at: Path, long: LongStrings): void {
-	if (blocks.length === 0) conversation.assistantSaid("");
+	if (blocks.length === 0) conversation.assistantText("");
 	for (const [index, block] of blocks.entries()) {
 		switch (block.type) {
 			case "text":
-				conversation.assistantSaid(plain([textBlock(block)]));
+				conversation.assistantText(plain([textBlock(block)]));
 				break;
 			case "thinking":
 				conversation.thought({ text: long.partTextOf(block.thinking), ...openThought(long.partTextOf(block.signature ?? "")) });
@@ -50,7 +50,7 @@ function addTurn(conversation: Conversation, blocks: readonly MessageBlock[], at
 				conversation.assistantCalled({ id: block.id, name: block.name, arguments: long.partJsonOf(block.input ?? {}) });
 				break;
 			case "compaction":
-				if (block.content) conversation.assistantSaid(long.partTextOf(block.content));
+				if (block.content) conversation.assistantText(long.partTextOf(block.content));
 				break;
 			case "image":
 			case "document":

@@ -102,16 +102,16 @@ function read(
 function formOf({ stop_sequences: stopSequences = [] }: MessagesBody, asked: ChatInput): AnswerForm {
 	const promptTokens = () => Math.ceil(new PromptText(asked.body, "", asked.long).bytes / BYTES_PER_TOKEN);
 	return {
-		async whole(session, answer) {
+		async whole(chat, answer) {
 			const { segments, finishReason, stopReason } = await AssistantOutputReader.answer(
 				answer,
-				(number) => `toolu_${session.call.requestId}${number}`,
+				(number) => `toolu_${chat.call.requestId}${number}`,
 			);
 			const stop = stopOf({ segments, finishReason, stopReason, stopSequences });
 			const content = segments.map(contentBlock);
 			return (paid) =>
-				JSON.stringify({ ...messageObject(session, { content, stop, usage: usageOf(paid) }), ...ownMembers(session, paid) });
+				JSON.stringify({ ...messageObject(chat, { content, stop, usage: usageOf(paid) }), ...ownMembers(chat, paid) });
 		},
-		stream: (session) => new MessageStream(session, { stopSequences, promptTokens }),
+		stream: (chat) => new MessageStream(chat, { stopSequences, promptTokens }),
 	};
 }

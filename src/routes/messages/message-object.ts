@@ -1,4 +1,4 @@
-import { type ChatSession, costOf, type PostedCharge, type Segment, sealThought } from "../../completions/index.ts";
+import { type AdmittedChat, costOf, type PostedCharge, type Segment, sealThought } from "../../completions/index.ts";
 import { innerJson } from "../../wire/index.ts";
 
 /** Why the model stopped, as Anthropic names it. */
@@ -27,7 +27,7 @@ export function stopOf({ finishReason, stopReason, stopSequences, segments }: En
 
 /** Returns the message of an answer, whole or at its beginning. */
 export function messageObject(
-	{ call, model }: ChatSession,
+	{ call, model }: AdmittedChat,
 	parts: { readonly content: readonly object[]; readonly usage: object; readonly stop?: Stop },
 ): Record<string, unknown> {
 	return {
@@ -43,12 +43,12 @@ export function messageObject(
 }
 
 /** Returns the members of the answer beside Anthropic's. */
-export function ownMembers({ echo }: ChatSession, { posted }: PostedCharge) {
+export function ownMembers({ echo }: AdmittedChat, { posted }: PostedCharge) {
 	return { cost: costOf(posted), service_parameters: echo };
 }
 
 /** Returns the echo where an answer begins with it. */
-export function openingMembers({ streamEcho }: ChatSession) {
+export function openingMembers({ streamEcho }: AdmittedChat) {
 	return streamEcho === null ? {} : { service_parameters: streamEcho };
 }
 

@@ -1,17 +1,17 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { chunksOf, type Speech, TOOL_SPEECH } from "../../../test/support/chat-answers.ts";
-import type { ChatSession, PostedCharge } from "../../completions/index.ts";
+import type { AdmittedChat, PostedCharge } from "../../completions/index.ts";
 import { EventReader } from "../../upstreams/chat/event-reader.ts";
 import { MessageStream } from "./message-stream.ts";
 
-const session = {
+const chat = {
 	call: { requestId: "0".repeat(32) },
 	model: { id: "m" },
 	echo: {},
 	streamEcho: null,
 	web: null,
-} as unknown as ChatSession;
+} as unknown as AdmittedChat;
 const usage = { promptTokens: 9, completionTokens: 3, cachedTokens: 2, cacheWriteTokens: 1, reasoningTokens: 1, counted: false };
 const paid = { usage, posted: { usd: 1_000, diem: 0, expected: { usd: 0, diem: 0 } } } as unknown as PostedCharge;
 
@@ -19,7 +19,7 @@ function told(chunks: readonly object[], cuts: readonly number[] = []): string {
 	const bytes = new TextEncoder().encode(chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join(""));
 	const places = [0, ...cuts.map((cut) => cut % bytes.length).sort((a, b) => a - b), bytes.length];
 	const reader = new EventReader(1_000_000);
-	const stream = new MessageStream(session, { stopSequences: [], promptTokens: () => 7 });
+	const stream = new MessageStream(chat, { stopSequences: [], promptTokens: () => 7 });
 	let text = "";
 	for (const [index, place] of places.slice(1).entries())
 		for (const event of reader.take(bytes.slice(places[index], place))) text += stream.event(event);

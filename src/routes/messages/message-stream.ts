@@ -1,7 +1,7 @@
 import {
+	type AdmittedChat,
 	type AssistantOutputListener,
 	AssistantOutputReader,
-	type ChatSession,
 	type PostedCharge,
 	type Segment,
 	type StreamForm,
@@ -23,15 +23,15 @@ export interface MessageStreamOptions {
 /** Writes a chat stream as the events of a message (docs/messages.md). */
 export class MessageStream implements StreamForm, AssistantOutputListener {
 	readonly ping = PING;
-	readonly #session: ChatSession;
+	readonly #chat: AdmittedChat;
 	readonly #inputs: MessageStreamOptions;
 	readonly #reader: AssistantOutputReader;
 	#begun = false;
 
-	constructor(session: ChatSession, inputs: MessageStreamOptions) {
-		this.#session = session;
+	constructor(chat: AdmittedChat, inputs: MessageStreamOptions) {
+		this.#chat = chat;
 		this.#inputs = inputs;
-		this.#reader = new AssistantOutputReader(this, (number) => `toolu_${session.call.requestId}${number}`);
+		this.#reader = new AssistantOutputReader(this, (number) => `toolu_${chat.call.requestId}${number}`);
 	}
 
 	event(event: ChatEvent): string {
@@ -48,7 +48,7 @@ export class MessageStream implements StreamForm, AssistantOutputListener {
 		const { finishReason, stopReason, segments } = this.#reader;
 		const delta = stopOf({ finishReason, stopReason, segments, stopSequences: this.#inputs.stopSequences });
 		return (
-			told + sse("message_delta", { delta, usage: usageOf(paid), ...ownMembers(this.#session, paid) }) + sse("message_stop", {})
+			told + sse("message_delta", { delta, usage: usageOf(paid), ...ownMembers(this.#chat, paid) }) + sse("message_stop", {})
 		);
 	}
 
@@ -88,7 +88,7 @@ export class MessageStream implements StreamForm, AssistantOutputListener {
 			output_tokens: 0,
 		};
 		return sse("message_start", {
-			message: { ...messageObject(this.#session, { content: [], usage }), ...openingMembers(this.#session) },
+			message: { ...messageObject(this.#chat, { content: [], usage }), ...openingMembers(this.#chat) },
 		});
 	}
 }

@@ -71,7 +71,7 @@ async function admitResponse(
 
 function formOf(request: ResponsesBody, tools: ClientTools, long: LongStrings): AnswerForm {
 	return {
-		whole: (session, answer) => wholeResponse(session, answer, new ResponseObject(session, request, tools, long)),
-		stream: (session) => new ResponseStream(session, new ResponseObject(session, request, tools, long)),
+		whole: (chat, answer) => wholeResponse(chat, answer, new ResponseObject(chat, request, tools, long)),
+		stream: (chat) => new ResponseStream(chat, new ResponseObject(chat, request, tools, long)),
 	};
 }

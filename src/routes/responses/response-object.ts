@@ -1,4 +1,4 @@
-import { type ChatSession, costOf, type PostedCharge, type Segment } from "../../completions/index.ts";
+import { type AdmittedChat, costOf, type PostedCharge, type Segment } from "../../completions/index.ts";
 import type { ClientTools, ResponsesBody } from "../../completions/responses-form/index.ts";
 import type { ApiError } from "../../errors/index.ts";
 import { invalidField } from "../../schema/index.ts";
@@ -16,36 +16,36 @@ export interface ResponseState {
 
 /** Makes the response objects of one request: its options echoed, and the state of the answer. */
 export class ResponseObject {
-	readonly #session: ChatSession;
+	readonly #chat: AdmittedChat;
 	readonly #echo: Readonly<Record<string, unknown>>;
 	readonly tools: ClientTools;
 
 	/** @param long strings of which the parsed request has only the beginning */
-	constructor(session: ChatSession, request: ResponsesBody, tools: ClientTools, long: LongStrings) {
-		this.#session = session;
+	constructor(chat: AdmittedChat, request: ResponsesBody, tools: ClientTools, long: LongStrings) {
+		this.#chat = chat;
 		this.tools = tools;
 		this.#echo = echoOf(request, long);
 	}
 
 	get requestId(): string {
-		return this.#session.call.requestId;
+		return this.#chat.call.requestId;
 	}
 
 	/** Number of output items before the model's own. */
 	get itemsBefore(): number {
-		return this.#session.web === null ? 0 : 1;
+		return this.#chat.web === null ? 0 : 1;
 	}
 
 	/** The view of a segment with its cited sources, where the model was asked to cite. */
 	get whole(): ItemView {
-		const { web, echo } = this.#session;
+		const { web, echo } = this.#chat;
 		const { tools } = this;
 		return web !== null && echo.enable_web_citations === true ? { tools, sources: web.sources } : { tools };
 	}
 
 	/** The item that reports that the web was searched, or read. */
 	get searchItem(): Record<string, unknown> | null {
-		return this.#session.web === null ? null : { type: "web_search_call", id: `ws_${this.requestId}`, status: "completed" };
+		return this.#chat.web === null ? null : { type: "web_search_call", id: `ws_${this.requestId}`, status: "completed" };
 	}
 
 	#searched({ status }: ResponseState): Record<string, unknown>[] {
@@ -54,12 +54,12 @@ export class ResponseObject {
 	}
 
 	#streamEcho(): Record<string, unknown> {
-		const { streamEcho } = this.#session;
+		const { streamEcho } = this.#chat;
 		return streamEcho === null ? {} : { service_parameters: streamEcho };
 	}
 
 	make(state: ResponseState): Record<string, unknown> {
-		const { call, model } = this.#session;
+		const { call, model } = this.#chat;
 		const { status, paid, error } = state;
 		return {
 			id: `resp_${call.requestId}`,
@@ -73,7 +73,7 @@ export class ResponseObject {
 			output: [...this.#searched(state), ...state.segments.map((segment) => outputItem(segment, call.requestId, this.whole))],
 			...this.#echo,
 			usage: paid === undefined ? null : usageOf(paid),
-			...(paid === undefined ? this.#streamEcho() : { cost: costOf(paid.posted), service_parameters: this.#session.echo }),
+			...(paid === undefined ? this.#streamEcho() : { cost: costOf(paid.posted), service_parameters: this.#chat.echo }),
 		};
 	}
 }

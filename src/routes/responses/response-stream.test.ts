@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { chunksOf, type Speech, TOOL_SPEECH } from "../../../test/support/chat-answers.ts";
-import type { ChatSession, PostedCharge } from "../../completions/index.ts";
+import type { AdmittedChat, PostedCharge } from "../../completions/index.ts";
 import { ClientTools } from "../../completions/responses-form/index.ts";
 import { ApiError } from "../../errors/index.ts";
 import { EventReader } from "../../upstreams/chat/event-reader.ts";
@@ -9,13 +9,13 @@ import { LongStrings } from "../../wire/index.ts";
 import { ResponseObject } from "./response-object.ts";
 import { ResponseStream } from "./response-stream.ts";
 
-const session = {
+const chat = {
 	call: { requestId: "0".repeat(32), admittedAtMs: 5_000_000 },
 	model: { id: "m" },
 	echo: {},
 	streamEcho: null,
 	web: null,
-} as unknown as ChatSession;
+} as unknown as AdmittedChat;
 const usage = { promptTokens: 9, completionTokens: 3, cachedTokens: 2, cacheWriteTokens: 0, reasoningTokens: 1, counted: false };
 const TOOLS = new ClientTools(LongStrings.none);
 const paid = { usage, posted: { usd: 1_000, diem: 0, expected: { usd: 0, diem: 0 } } } as unknown as PostedCharge;
@@ -46,7 +46,7 @@ function streamOf(speech: Speech, cuts: readonly number[] = [], framing: "lf" | 
 	const bytes = new TextEncoder().encode(lines.join(""));
 	const places = [0, ...cuts.map((cut) => cut % bytes.length).sort((a, b) => a - b), bytes.length];
 	const reader = new EventReader(1_000_000);
-	const stream = new ResponseStream(session, new ResponseObject(session, { model: "m", input: "x" }, TOOLS, LongStrings.none));
+	const stream = new ResponseStream(chat, new ResponseObject(chat, { model: "m", input: "x" }, TOOLS, LongStrings.none));
 	let text = "";
 	for (const [index, place] of places.slice(1).entries())
 		for (const event of reader.take(bytes.slice(places[index], place))) text += stream.event(event);
@@ -111,7 +111,7 @@ test("a stream that was cut by its maximum is incomplete, one that broke has fai
 	const ceiling = streamOf({ content: ["a"] });
 	expect(eventsOf(ceiling.stream.cut() + ceiling.stream.end(paid)).at(-1)?.type).toBe("response.incomplete");
 	const reader = new EventReader(1_000);
-	const broken = new ResponseStream(session, new ResponseObject(session, { model: "m", input: "x" }, TOOLS, LongStrings.none));
+	const broken = new ResponseStream(chat, new ResponseObject(chat, { model: "m", input: "x" }, TOOLS, LongStrings.none));
 	const [event] = reader.take(new TextEncoder().encode('data: {"choices":[{"index":0,"delta":{"content":"half"}}]}\n\n'));
 	if (event === undefined) throw new Error("no event");
 	const text = broken.event(event) + broken.failed(new ApiError("INFERENCE_FAILED"));
@@ -127,7 +127,7 @@ test("a stream that was cut by its maximum is incomplete, one that broke has fai
 });
 
 test("a stream that breaks before its first event begins and fails", () => {
-	const stream = new ResponseStream(session, new ResponseObject(session, { model: "m", input: "x" }, TOOLS, LongStrings.none));
+	const stream = new ResponseStream(chat, new ResponseObject(chat, { model: "m", input: "x" }, TOOLS, LongStrings.none));
 	const events = eventsOf(stream.failed(new ApiError("MODEL_OFFLINE")));
 	expect(events.map(({ type }) => type)).toEqual([...PARTS, "response.failed"]);
 });

@@ -1,7 +1,7 @@
 import {
+	type AdmittedChat,
 	type AssistantOutputListener,
 	AssistantOutputReader,
-	type ChatSession,
 	type PostedCharge,
 	type Segment,
 	type StreamForm,
@@ -22,9 +22,9 @@ export class ResponseStream implements StreamForm, AssistantOutputListener {
 	#begun = false;
 	#sequence = 0;
 
-	constructor(session: ChatSession, response: ResponseObject) {
+	constructor(chat: AdmittedChat, response: ResponseObject) {
 		this.#response = response;
-		this.#reader = new AssistantOutputReader(this, (number) => `call_${session.call.requestId}${number}`);
+		this.#reader = new AssistantOutputReader(this, (number) => `call_${chat.call.requestId}${number}`);
 	}
 
 	event(event: ChatEvent): string {

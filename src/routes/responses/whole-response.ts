@@ -1,4 +1,4 @@
-import { AssistantOutputReader, type ChatSession, type PostedCharge } from "../../completions/index.ts";
+import { type AdmittedChat, AssistantOutputReader, type PostedCharge } from "../../completions/index.ts";
 import type { WholeAnswer } from "../../upstreams/chat/port.ts";
 import { type ResponseObject, statusOf } from "./response-object.ts";
 
@@ -7,7 +7,7 @@ import { type ResponseObject, statusOf } from "./response-object.ts";
  * @throws ApiError INFERENCE_FAILED for one without content
  */
 export async function wholeResponse(
-	{ call }: ChatSession,
+	{ call }: AdmittedChat,
 	answer: WholeAnswer,
 	response: ResponseObject,
 ): Promise<(paid: PostedCharge) => string> {

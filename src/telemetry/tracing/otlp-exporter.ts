@@ -52,7 +52,7 @@ export class OtlpExporter {
 	#waiting: OtlpSpan[] = [];
 	#timer: ReturnType<typeof setTimeout> | null = null;
 	#sending: Promise<void> | null = null;
-	#toldAtMs = Number.NEGATIVE_INFINITY;
+	#loggedAtMs = Number.NEGATIVE_INFINITY;
 
 	constructor(options: ExporterOptions) {
 		this.#options = options;
@@ -96,7 +96,7 @@ export class OtlpExporter {
 				continue;
 			}
 			this.dropped += batch.length;
-			this.#tell(fault);
+			this.#logFault(fault);
 		}
 	}
 
@@ -122,10 +122,10 @@ export class OtlpExporter {
 		}
 	}
 
-	#tell(cause: string): void {
+	#logFault(cause: string): void {
 		const nowMs = performance.now();
-		if (nowMs - this.#toldAtMs < QUIET_MS) return;
-		this.#toldAtMs = nowMs;
+		if (nowMs - this.#loggedAtMs < QUIET_MS) return;
+		this.#loggedAtMs = nowMs;
 		this.#options.log.warn({ cause, dropped: this.dropped }, "the collector of traces takes none; they are let go");
 	}
 }

@@ -28,7 +28,7 @@ const MS_A_DAY = 86_400_000;
 const EPOCH_MS = Date.UTC(1899, 11, 30);
 const MAX_COLUMN = 16_384;
 
-interface Book {
+interface Workbook {
 	readonly styles: ReadonlyMap<string, number>;
 	readonly formats: NumberFormats;
 	readonly budget: CellBudget;
@@ -43,7 +43,7 @@ export function spreadsheetMlToMarkdown(root: MarkupElement): string {
 	if (sheets.length > MAX_SHEETS) throw new DocumentFault("too-large", `The file has more than ${MAX_SHEETS} sheets`);
 	const styles = [...elements(child(root, "Styles") ?? root)].filter(({ name }) => name === "Style");
 	const patterns = styles.map((style) => attribute(child(style, "NumberFormat") ?? style, "Format") ?? "General");
-	const book: Book = {
+	const workbook: Workbook = {
 		styles: new Map(styles.map((style, index) => [attribute(style, "ID") ?? "", index])),
 		formats: new NumberFormats(
 			patterns.map((_, index) => index),
@@ -52,11 +52,11 @@ export function spreadsheetMlToMarkdown(root: MarkupElement): string {
 		),
 		budget: { cells: 0, chars: 0 },
 	};
-	return blocks(sheets.flatMap((sheet) => sheetBlocks(sheet, book)));
+	return blocks(sheets.flatMap((sheet) => sheetBlocks(sheet, workbook)));
 }
 
-function sheetBlocks(sheet: MarkupElement, book: Book): string[] {
-	const rows = new SheetRows(book.budget);
+function sheetBlocks(sheet: MarkupElement, workbook: Workbook): string[] {
+	const rows = new SheetRows(workbook.budget);
 	const behind: string[] = [];
 	let rowNumber = 0;
 	for (const row of elements(child(sheet, "Table") ?? sheet)) {
@@ -66,7 +66,7 @@ function sheetBlocks(sheet: MarkupElement, book: Book): string[] {
 		for (const cell of elements(row)) {
 			if (cell.name !== "Cell") continue;
 			column = placeOf(cell, column + 1);
-			const shown = column > MAX_COLUMN ? "" : cellText(cell, book);
+			const shown = column > MAX_COLUMN ? "" : cellText(cell, workbook);
 			rows.set(rowNumber, column - 1, shown);
 			behind.push(...linkOf(cell, shown), ...commentOf(cell, shown));
 			column += Math.max(0, Number(attribute(cell, "MergeAcross") ?? 0) || 0);
@@ -82,7 +82,7 @@ function placeOf(element: MarkupElement, next: number): number {
 	return Number.isSafeInteger(index) && index > 0 ? index : next;
 }
 
-function cellText(cell: MarkupElement, { styles, formats }: Book): string {
+function cellText(cell: MarkupElement, { styles, formats }: Workbook): string {
 	const data = child(cell, "Data");
 	if (data === undefined) return "";
 	const text = textOf(data);

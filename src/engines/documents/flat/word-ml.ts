@@ -50,7 +50,7 @@ function renamed(element: MarkupElement | undefined): MarkupElement | null {
 function listsOf(root: MarkupElement): Map<string, Map<number, string>> {
 	const lists = child(root, "lists");
 	const definitions = new Map<string, Map<number, string>>();
-	const found = new Map<string, Map<number, string>>();
+	const byNumber = new Map<string, Map<number, string>>();
 	for (const element of lists === undefined ? [] : elements(lists)) {
 		if (element.name === "listDef") {
 			const levels = elements(element).filter(({ name }) => name === "lvl");
@@ -63,8 +63,8 @@ function listsOf(root: MarkupElement): Map<string, Map<number, string>> {
 		} else if (element.name === "list") {
 			const definition = child(element, "ilst");
 			const levels = definition && definitions.get(attribute(definition, "val") ?? "");
-			if (levels !== undefined) found.set(attribute(element, "ilfo") ?? "", levels);
+			if (levels !== undefined) byNumber.set(attribute(element, "ilfo") ?? "", levels);
 		}
 	}
-	return found;
+	return byNumber;
 }

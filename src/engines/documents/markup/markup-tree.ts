@@ -89,13 +89,13 @@ export function child(element: MarkupElement | undefined, name: string): MarkupE
 }
 
 /** Returns all descendants of that name, in order, except those within one of them. */
-export function descendants(element: MarkupElement, name: string, found: MarkupElement[] = []): MarkupElement[] {
+export function descendants(element: MarkupElement, name: string, matches: MarkupElement[] = []): MarkupElement[] {
 	for (const node of element.children) {
 		if (typeof node === "string") continue;
-		if (node.name === name) found.push(node);
-		else descendants(node, name, found);
+		if (node.name === name) matches.push(node);
+		else descendants(node, name, matches);
 	}
-	return found;
+	return matches;
 }
 
 /** Returns all text below an element. */

@@ -66,8 +66,8 @@ function signs(text: string): string {
 }
 
 const part = (element: MarkupElement, name: string): string => {
-	const found = child(element, name);
-	return found === undefined ? "" : latexOf(found);
+	const inner = child(element, name);
+	return inner === undefined ? "" : latexOf(inner);
 };
 
 const braced = (element: MarkupElement, name: string): string => `{${part(element, name).trim()}}`;
@@ -80,8 +80,8 @@ function base(element: MarkupElement): string {
 
 /** Returns a property of a structure: from `naryPr` of `nary`. */
 function property(element: MarkupElement, name: string): string | undefined {
-	const found = child(child(element, `${element.name}Pr`), name);
-	return found === undefined ? undefined : (attribute(found, "val") ?? "");
+	const inner = child(child(element, `${element.name}Pr`), name);
+	return inner === undefined ? undefined : (attribute(inner, "val") ?? "");
 }
 
 const isOn = (value: string | undefined): boolean => value !== undefined && !/^(0|off|false)$/.test(value);

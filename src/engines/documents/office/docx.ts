@@ -10,7 +10,7 @@ import { webArchiveToMarkdown } from "../plain/mail.ts";
 import { rtfToMarkdown } from "../rtf/rtf-to-markdown.ts";
 import { isRtf } from "../rtf/rtf-tokens.ts";
 import { ZipArchive } from "../zip/zip-archive.ts";
-import { lacks, mainPart, neededPart, partRoot, relationsOf, targetsOf } from "./ooxml-package.ts";
+import { mainPart, missingPart, neededPart, partRoot, relationsOf, targetsOf } from "./ooxml-package.ts";
 import type { PackageParts } from "./package-parts.ts";
 import { WordBody, type WordNotes } from "./word-body.ts";
 import { readNumbering, readStyles } from "./word-styles.ts";
@@ -40,7 +40,7 @@ export async function docxToMarkdown(zip: PackageParts, depth = 0): Promise<stri
 	const none: WordNotes = { footnotes: new Map(), endnotes: new Map(), comments: new Map() };
 	const read = (type: string, name: string) => {
 		const [declared] = targetsOf(relations, type);
-		if (declared !== undefined && !zip.has(declared)) throw lacks(declared);
+		if (declared !== undefined && !zip.has(declared)) throw missingPart(declared);
 		return notesOf(zip, declared ?? posix.join(folder, `${name}.xml`), styles, numbering);
 	};
 	const notes: WordNotes = {
@@ -74,7 +74,7 @@ async function chunksOf(zip: PackageParts, names: readonly string[], depth: numb
  */
 async function chunkOf(zip: PackageParts, name: string, depth: number): Promise<string> {
 	const bytes = zip.read(name);
-	if (bytes === null) throw lacks(name);
+	if (bytes === null) throw missingPart(name);
 	if (depth === MAX_CHUNK_DEPTH) throw new DocumentFault("too-large", "The file nests documents too deep");
 	const head = bytes.toString("latin1", 0, 512);
 	if (head.startsWith("PK")) return docxToMarkdown(new ZipArchive(bytes), depth + 1);

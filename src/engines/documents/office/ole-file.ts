@@ -86,8 +86,8 @@ function withFormulas(bytes: Buffer): Buffer {
 			const code = field.slice(begin + 1).replace(new RegExp(`${FIELD.result}$`), "");
 			const shown = begin < 0 || code.includes(FIELD.result) ? null : eqFieldText(code);
 			if (shown === null) continue;
-			const room = field.length - begin - 2;
-			const written = `${FIELD.begin}${FIELD.result.concat(shown.slice(0, room)).padStart(room + 1)}`;
+			const length = field.length - begin - 2;
+			const written = `${FIELD.begin}${FIELD.result.concat(shown.slice(0, length)).padStart(length + 1)}`;
 			changed.write(written, (end - written.length) * (encoding === "utf16le" ? 2 : 1), encoding);
 		}
 	}
@@ -96,10 +96,10 @@ function withFormulas(bytes: Buffer): Buffer {
 
 /** Each cell of a row ends with a tab; the other lines are paragraphs. */
 function bodyBlocks(body: readonly string[]): string[] {
-	const found: string[] = [];
+	const markdown: string[] = [];
 	let rows: string[][] = [];
 	const endTable = () => {
-		if (rows.length > 0) found.push(table(rows));
+		if (rows.length > 0) markdown.push(table(rows));
 		rows = [];
 	};
 	for (const line of body) {
@@ -107,11 +107,11 @@ function bodyBlocks(body: readonly string[]): string[] {
 		if (cells.length > 1) rows.push(cells);
 		else {
 			endTable();
-			found.push(line);
+			markdown.push(line);
 		}
 	}
 	endTable();
-	return found;
+	return markdown;
 }
 
 const lines = (text: string): string[] => text.split(/\r?\n/).flatMap((line) => (line.trim() === "" ? [] : [line.trim()]));

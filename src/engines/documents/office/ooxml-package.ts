@@ -47,12 +47,12 @@ function storedName(zip: PackageParts, target: string): string {
 /** Returns the root element of a referenced part. Throws a DocumentFault, because an answer without it would look complete. */
 export function neededPart(zip: PackageParts, name: string): MarkupElement {
 	const root = partRoot(zip, name);
-	if (root === null) throw lacks(name);
+	if (root === null) throw missingPart(name);
 	return root;
 }
 
 /** Returns the fault for a missing part. */
-export const lacks = (name: string) =>
+export const missingPart = (name: string) =>
 	new DocumentFault("corrupt", `The file is damaged: it lacks its part ${name.slice(0, 200)}`);
 
 export function targetsOf(relations: ReadonlyMap<string, Relation>, type: string): string[] {

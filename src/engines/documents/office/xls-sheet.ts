@@ -5,7 +5,7 @@ import { type CellValues, withoutCodes } from "./sheet-cells.ts";
 import { SheetRows } from "./sheet-rows.ts";
 
 /** Data that all sheets of a workbook share. */
-export interface XlsBook extends CellValues {
+export interface XlsWorkbook extends CellValues {
 	/** Strings of the version of 1997 state whether they are UTF-16; older ones are bytes in the workbook's encoding. */
 	readonly isVersion8: boolean;
 	readonly encoding: string;
@@ -36,8 +36,8 @@ const URL_MONIKER = "e0c9ea79f9bace118c8200aa004ba90b";
  * Reads a sheet or chart that begins at an offset ([MS-XLS], 2.1.7.20.5).
  * @throws {DocumentFault}
  */
-export function readXlsSheet(bytes: Buffer, at: number, book: XlsBook): XlsSheet {
-	const reader = new SheetReader(book);
+export function readXlsSheet(bytes: Buffer, at: number, workbook: XlsWorkbook): XlsSheet {
+	const reader = new SheetReader(workbook);
 	let depth = 0;
 	for (const record of biffRecords(bytes, at)) {
 		if (record.type === BIFF.begin) depth += 1;
@@ -49,7 +49,7 @@ export function readXlsSheet(bytes: Buffer, at: number, book: XlsBook): XlsSheet
 }
 
 class SheetReader {
-	readonly #book: XlsBook;
+	readonly #workbook: XlsWorkbook;
 	readonly #cells: SheetRows;
 	readonly #headers: string[] = [];
 	readonly #footers: string[] = [];
@@ -61,9 +61,9 @@ class SheetReader {
 	/** The cell of a formula whose text result follows it. */
 	#formulaAt: readonly [row: number, column: number] = [0, 0];
 
-	constructor(book: XlsBook) {
-		this.#book = book;
-		this.#cells = new SheetRows(book.budget);
+	constructor(workbook: XlsWorkbook) {
+		this.#workbook = workbook;
+		this.#cells = new SheetRows(workbook.budget);
 	}
 
 	take({ type, data, more }: BiffRecord): void {
@@ -79,7 +79,7 @@ class SheetReader {
 					this.#number(data, index, data.readUInt16LE(at), rkNumber(data.readUInt32LE(at + 2)));
 				break;
 			case BIFF.stringOfTable:
-				this.#set(data, this.#book.strings[data.readUInt32LE(6)] ?? "");
+				this.#set(data, this.#workbook.strings[data.readUInt32LE(6)] ?? "");
 				break;
 			case BIFF.label:
 			case BIFF.richString:
@@ -111,7 +111,7 @@ class SheetReader {
 			case BIFF.header:
 			case BIFF.footer: {
 				if (data.length === 0) break;
-				const text = this.#book.isVersion8 ? this.#string([data], 0) : this.#narrow(data, 1, data.readUInt8(0));
+				const text = this.#workbook.isVersion8 ? this.#string([data], 0) : this.#narrow(data, 1, data.readUInt8(0));
 				(type === BIFF.header ? this.#headers : this.#footers).push(withoutCodes(text));
 			}
 		}
@@ -140,7 +140,7 @@ class SheetReader {
 	}
 
 	#number(data: Buffer, columnsOn: number, style: number, value: number): void {
-		const shown = this.#book.formats.show(String(value), style);
+		const shown = this.#workbook.formats.show(String(value), style);
 		this.#cells.set(data.readUInt16LE(0), data.readUInt16LE(2) + columnsOn, shown);
 	}
 
@@ -156,11 +156,11 @@ class SheetReader {
 		const text = new BiffText(pieces, at);
 		const count = text.uint16();
 		if (count === 0) return "";
-		return this.#book.isVersion8 ? text.string(count) : text.narrow(count, this.#book.encoding);
+		return this.#workbook.isVersion8 ? text.string(count) : text.narrow(count, this.#workbook.encoding);
 	}
 
 	#narrow(data: Buffer, at: number, count: number): string {
-		return new BiffText([data], at).narrow(count, this.#book.encoding);
+		return new BiffText([data], at).narrow(count, this.#workbook.encoding);
 	}
 
 	/** The text is in the record's continuation. */
@@ -173,7 +173,7 @@ class SheetReader {
 
 	#note(data: Buffer): void {
 		const place = `${columnName(data.readUInt16LE(2))}${data.readUInt16LE(0) + 1}`;
-		if (!this.#book.isVersion8) {
+		if (!this.#workbook.isVersion8) {
 			const text = this.#narrow(data, 6, Math.min(data.readUInt16LE(4), data.length - 6));
 			this.#oldNotes.push(quote(`Comment on ${place}: ${oneLine(text)}`));
 			return;

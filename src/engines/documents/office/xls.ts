@@ -5,7 +5,7 @@ import { encodingOfPage } from "../rtf/code-pages.ts";
 import { BIFF, biffRecords } from "./biff-records.ts";
 import { BiffText } from "./biff-text.ts";
 import { NumberFormats } from "./number-formats.ts";
-import { readXlsSheet, type XlsBook } from "./xls-sheet.ts";
+import { readXlsSheet, type XlsWorkbook } from "./xls-sheet.ts";
 
 const VERSION_8 = 0x0600;
 const WORKSHEET = 0;
@@ -24,11 +24,11 @@ interface SheetPlace {
  * @throws {DocumentFault}
  */
 export function xlsToMarkdown(bytes: Buffer): string {
-	const { book, sheets } = readGlobals(bytes);
+	const { workbook, sheets } = readGlobals(bytes);
 	if (sheets.length > MAX_SHEETS) throw new DocumentFault("too-large", `The file has more than ${MAX_SHEETS} sheets`);
 	return blocks(
 		sheets.flatMap(({ name, at, hidden }) => {
-			const sheet = readXlsSheet(bytes, at, book);
+			const sheet = readXlsSheet(bytes, at, workbook);
 			return [
 				heading(2, `${name}${hidden ? " (hidden)" : ""}`),
 				...sheet.headers,
@@ -42,7 +42,7 @@ export function xlsToMarkdown(bytes: Buffer): string {
 	);
 }
 
-function readGlobals(bytes: Buffer): { book: XlsBook; sheets: SheetPlace[] } {
+function readGlobals(bytes: Buffer): { workbook: XlsWorkbook; sheets: SheetPlace[] } {
 	const sheets: SheetPlace[] = [];
 	const styles: number[] = [];
 	const formats = new Map<number, string>();
@@ -73,7 +73,7 @@ function readGlobals(bytes: Buffer): { book: XlsBook; sheets: SheetPlace[] } {
 		}
 	}
 	return {
-		book: {
+		workbook: {
 			strings,
 			formats: new NumberFormats(styles, formats, from1904),
 			isVersion8,

@@ -4,7 +4,7 @@ import { blocks, heading, link, oneLine, quote, table } from "../markdown.ts";
 import { attribute, child, descendants, elements, type MarkupElement, prefixed, textOf } from "../markup/markup-tree.ts";
 import { partWords, shapesOf } from "./drawing-text.ts";
 import { NumberFormats } from "./number-formats.ts";
-import { lacks, mainPart, neededPart, partRoot, type Relation, relationsOf, targetsOf } from "./ooxml-package.ts";
+import { mainPart, missingPart, neededPart, partRoot, type Relation, relationsOf, targetsOf } from "./ooxml-package.ts";
 import type { PackageParts } from "./package-parts.ts";
 import { type CellValues, readSheet, withoutEscapes } from "./sheet-cells.ts";
 
@@ -32,7 +32,7 @@ export function xlsxToMarkdown(zip: PackageParts): string {
 			const id = prefixed(sheet, "id");
 			if (id === undefined) return [];
 			const target = relations.get(id)?.target;
-			if (target === undefined) throw lacks(id);
+			if (target === undefined) throw missingPart(id);
 			const hidden = /hidden/i.test(attribute(sheet, "state") ?? "") ? " (hidden)" : "";
 			const content = sheetBlocks(zip, target, values);
 			return [heading(2, `${attribute(sheet, "name") ?? ""}${hidden}`), ...content];
@@ -42,7 +42,7 @@ export function xlsxToMarkdown(zip: PackageParts): string {
 
 function sheetBlocks(zip: PackageParts, name: string, values: CellValues): string[] {
 	const xml = zip.text(name);
-	if (xml === null || xml.trim() === "") throw lacks(name);
+	if (xml === null || xml.trim() === "") throw missingPart(name);
 	const relations = relationsOf(zip, name);
 	const { rows, links, headers, footers } = readSheet(xml, values);
 	return [

@@ -30,11 +30,11 @@ export function readLinks(pdfium: Pdfium, document: number, page: number): PageL
 	return pdfium.withMemory(32, (at) => {
 		const links: PageLink[] = [];
 		const place = at;
-		const found = at + 4;
+		const foundLink = at + 4;
 		const rect = at + 8;
 		pdfium.bytes(at, 32).fill(0);
-		while (links.length < MAX_ANNOTATIONS && call.FPDFLink_Enumerate(page, place, found) !== 0) {
-			const link = pdfium.int(found);
+		while (links.length < MAX_ANNOTATIONS && call.FPDFLink_Enumerate(page, place, foundLink) !== 0) {
+			const link = pdfium.int(foundLink);
 			const action = call.FPDFLink_GetAction(link);
 			if (action === 0 || call.FPDFLink_GetAnnotRect(link, rect) === 0) continue;
 			const box = rectangle(pdfium, rect);

@@ -148,10 +148,10 @@ function startsParagraph(last: Segment, line: Segment, block: PageBlock, right: 
 	if (BULLET.test(line.text) || NUMBERED.test(line.text)) return true;
 	if (last.hyphen) return false;
 	const width = right - block.left;
-	const room = right - last.right;
+	const leftOver = right - last.right;
 	const firstWord = (line.right - line.left) * ((/^\S+/.exec(line.text)?.[0].length ?? 1) / Math.max(1, line.text.length));
 	// The next word would have fit, so the line break is intended.
-	if (last.right - block.left < FULL_LINE * width && room > firstWord + last.size) return true;
+	if (last.right - block.left < FULL_LINE * width && leftOver > firstWord + last.size) return true;
 	const indent = line.left - block.left;
 	return (
 		indent > 0.8 * line.size &&

@@ -89,9 +89,9 @@ function withVerticalText(pdfium: Pdfium, bytes: Uint8Array, pages: readonly Pag
 	return pdfium.withDocument(horizontal, (document, form) =>
 		pages.map((page, index) => {
 			if (page.leftOut.size === 0) return page;
-			const found = pdfium.withPage(document, form, index, (open) => readLaidOut(pdfium, open, page.leftOut)) ?? [];
-			const letters = found.reduce((sum, { text }) => sum + text.length, page.letters);
-			return { ...page, letters, verticalSegments: [...page.verticalSegments, ...found.map(laidDown)] };
+			const segments = pdfium.withPage(document, form, index, (open) => readLaidOut(pdfium, open, page.leftOut)) ?? [];
+			const letters = segments.reduce((sum, { text }) => sum + text.length, page.letters);
+			return { ...page, letters, verticalSegments: [...page.verticalSegments, ...segments.map(laidDown)] };
 		}),
 	);
 }

@@ -79,9 +79,9 @@ export function readLaidOut(pdfium: Pdfium, page: number, objects: ReadonlySet<n
 	for (const object of textObjects(pdfium, page)) if (objects.has(place++)) textHandles.add(object);
 	return withText<Segment[]>(pdfium, page, [], (text) => {
 		const builder = new SegmentBuilder([], true);
-		const isWanted = (sign: PageSign) =>
+		const belongs = (sign: PageSign) =>
 			!isLetter(sign) || textHandles.has(pdfium.call.FPDFText_GetTextObject(text.textPage, sign.index));
-		for (const line of linesOf(text)) addLine(text, line.filter(isWanted), builder, false);
+		for (const line of linesOf(text)) addLine(text, line.filter(belongs), builder, false);
 		return builder.segments;
 	});
 }

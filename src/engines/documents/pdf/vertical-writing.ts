@@ -86,12 +86,12 @@ const VERTICAL_ENCODING = /\/Encoding\s*\/[A-Za-z0-9-]+-V(?=[\s/>])/g;
  */
 export function withoutVerticalWriting(bytes: Uint8Array): Uint8Array | null {
 	const changed = Buffer.from(bytes);
-	let found = false;
+	let isVertical = false;
 	for (const { 0: entry, index } of changed.toString("latin1").matchAll(VERTICAL_ENCODING)) {
-		found = true;
+		isVertical = true;
 		changed.write("H", index + entry.length - 1, "latin1");
 	}
-	return found ? changed : null;
+	return isVertical ? changed : null;
 }
 
 const middle = ({ left, right, top, bottom }: Box) => ({ x: (left + right) / 2, y: (top + bottom) / 2 });

@@ -46,7 +46,7 @@ function isInpaintLibrary(value: unknown): value is InpaintLibrary {
  */
 export async function inpainted(canvas: Canvas, mask: Uint8Array): Promise<Canvas> {
 	const area = surroundings(canvas, mask);
-	const scale = Math.sqrt(Math.min(1, MAX_MASKED_PIXELS / area.masked, MAX_AREA_PIXELS / (area.width * area.height)));
+	const scale = Math.sqrt(Math.min(1, MAX_MASKED_PIXELS / area.maskedPixels, MAX_AREA_PIXELS / (area.width * area.height)));
 	const size = { width: Math.max(1, Math.round(area.width * scale)), height: Math.max(1, Math.round(area.height * scale)) };
 	const { left, top, width, height } = area;
 	// Samples single pixels, because a mean would carry masked colours beyond the mask.
@@ -70,16 +70,16 @@ interface Area {
 	readonly width: number;
 	readonly height: number;
 	/** The number of masked pixels in it. */
-	readonly masked: number;
+	readonly maskedPixels: number;
 }
 
 /** Returns the masked region with a margin around it. */
 function surroundings({ width, height }: Canvas, mask: Uint8Array): Area {
-	let [left, top, right, bottom, masked] = [width, height, -1, -1, 0];
+	let [left, top, right, bottom, maskedPixels] = [width, height, -1, -1, 0];
 	for (let y = 0, pixel = 0; y < height; y += 1)
 		for (let x = 0; x < width; x += 1, pixel += 1) {
 			if ((mask[pixel] ?? 0) < IS_MASKED) continue;
-			masked += 1;
+			maskedPixels += 1;
 			if (x < left) left = x;
 			if (x > right) right = x;
 			if (y < top) top = y;
@@ -88,7 +88,7 @@ function surroundings({ width, height }: Canvas, mask: Uint8Array): Area {
 	const from = { left: Math.max(0, left - MARGIN), top: Math.max(0, top - MARGIN) };
 	return {
 		...from,
-		masked,
+		maskedPixels,
 		width: Math.min(width, right + MARGIN + 1) - from.left,
 		height: Math.min(height, bottom + MARGIN + 1) - from.top,
 	};
@@ -108,17 +108,17 @@ function masksOf(canvas: Canvas, mask: Uint8Array, area: Area, size: { width: nu
 
 function fill(cv: InpaintLibrary, { data, width, height }: Canvas, mask: Uint8Array): Canvas {
 	const source = new cv.Mat(height, width, cv.CV_8UC3);
-	const masked = new cv.Mat(height, width, cv.CV_8UC1);
+	const maskMat = new cv.Mat(height, width, cv.CV_8UC1);
 	const result = new cv.Mat(height, width, cv.CV_8UC3);
 	try {
 		copyColours(data, 4, source.data, 3);
-		masked.data.set(mask);
-		cv.inpaint(source, masked, result, RADIUS, cv.INPAINT_NS);
+		maskMat.data.set(mask);
+		cv.inpaint(source, maskMat, result, RADIUS, cv.INPAINT_NS);
 		const rgba = new Uint8Array(width * height * 4).fill(255);
 		copyColours(result.data, 3, rgba, 4);
 		return { data: rgba, width, height };
 	} finally {
-		for (const matrix of [source, masked, result]) matrix.delete();
+		for (const matrix of [source, maskMat, result]) matrix.delete();
 	}
 }
 

@@ -57,9 +57,9 @@ function readBorder(reader: TokenReader): Decoration | null {
 			if (stroke !== null) px = STROKES[stroke] ?? null;
 			const number = px === null ? reader.number("border", "px", null) : null;
 			if (number !== null) px = Math.round(number.value);
-			const found: Colour | null = number === null && colour === null ? reader.colour() : null;
-			if (found !== null) colour = found;
-			if (number === null && found === null && stroke === null) return;
+			const nextColour: Colour | null = number === null && colour === null ? reader.colour() : null;
+			if (nextColour !== null) colour = nextColour;
+			if (number === null && nextColour === null && stroke === null) return;
 		}
 	};
 	const first = reader.phrase("border", "frame");

@@ -153,8 +153,8 @@ function readPart(reader: TokenReader, verb: string): Reshaping | null {
 	const share = reader.phrase(...Object.keys(SHARES));
 	if (side !== undefined && share !== null) {
 		const percent = SHARES[share] ?? 0;
-		const taken = reader.phrase("off", "away") !== null || goes;
-		if (taken) return { op: "cut", side, by: { value: percent, unit: "%" } };
+		const isRemoved = reader.phrase("off", "away") !== null || goes;
+		if (isRemoved) return { op: "cut", side, by: { value: percent, unit: "%" } };
 		return { op: "cut", side: OPPOSITE[side], by: { value: Math.round((100 - percent) * 100) / 100, unit: "%" } };
 	}
 	if (verb === "keep") throw new Misread("say what stays, as in: keep the top half");

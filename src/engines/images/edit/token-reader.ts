@@ -87,9 +87,9 @@ export class TokenReader {
 	 * @throws {Misread} if none follows
 	 */
 	expect(...phrases: readonly string[]): string {
-		const found = this.phrase(...phrases);
-		if (found === null) throw new Misread();
-		return found;
+		const phrase = this.phrase(...phrases);
+		if (phrase === null) throw new Misread();
+		return phrase;
 	}
 
 	/**

@@ -63,7 +63,7 @@ export function tokensOf(prompt: string): Token[] {
 }
 
 function tokenAt(match: (pattern: RegExp) => RegExpExecArray | null, start: number): [Token | null, number] {
-	const spot = (found: RegExpExecArray): Spot => ({ start, end: start + found[0].length });
+	const spot = (matched: RegExpExecArray): Spot => ({ start, end: start + matched[0].length });
 	const line = match(PATTERNS.separator);
 	if (line !== null) return [{ kind: "separator", mark: line[0], ...spot(line) }, line[0].length];
 	const space = match(PATTERNS.space);

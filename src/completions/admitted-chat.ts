@@ -9,7 +9,7 @@ import type { ThinkingPlan } from "./thinking.ts";
 import type { WebSource } from "./web/index.ts";
 
 /** A chat request after admission and hold: what both kinds of answer need. */
-export interface ChatSession {
+export interface AdmittedChat {
 	readonly call: Call;
 	readonly model: TextModel;
 	readonly meter: ChatMeter;
@@ -27,14 +27,14 @@ export interface ChatSession {
 	/** The echo in the first chunk of a stream; null: none. */
 	readonly streamEcho: Readonly<Record<string, unknown>> | null;
 	/** The web results; null where nothing was read or searched. */
-	readonly web: SessionWeb | null;
+	readonly web: WebReport | null;
 	readonly choices: number;
 	/** Output tokens of a choice after which the stream is ended; null without a price or ceiling. */
 	readonly maxTokens: number | null;
 }
 
 /** What an answer reports of the web results. */
-export interface SessionWeb {
+export interface WebReport {
 	readonly sources: readonly WebSource[];
 	/** True: the answer also lists the sources as a tool call, where its form allows that. */
 	readonly asDocuments: boolean;

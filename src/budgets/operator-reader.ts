@@ -11,7 +11,7 @@ export type { SendView } from "../store/queries/sends.ts";
 export type { TopUpEntry } from "../store/queries/top-up-page.ts";
 export type { UsagePart, UsageSum as OperatorUsage } from "../store/queries/usage-rows.ts";
 
-export interface OperatorBooksOptions {
+export interface OperatorReaderOptions {
 	/** A data folder, or the address of a PostgreSQL database. */
 	readonly place: string;
 	readonly clock: Clock;
@@ -40,15 +40,15 @@ const SETTLED_DAYS = 2;
  * The books of all accounts for the operator, read off the event loop, as the store has applied them (within a
  * second). Throws 503 where the store cannot be read now.
  */
-export class OperatorBooks {
-	readonly #options: OperatorBooksOptions;
+export class OperatorReader {
+	readonly #options: OperatorReaderOptions;
 	readonly #reader: StoreReader;
 	readonly #audits = new Set<StoreReader>();
 	/** Sums of past days; null: nothing was charged. */
 	readonly #days = new Map<number, ReadAnswer<"usageRows">[number] | null>();
 	readonly #cached = new Map<string, { readonly atMs: number; readonly answer: Promise<unknown> }>();
 
-	constructor(options: OperatorBooksOptions) {
+	constructor(options: OperatorReaderOptions) {
 		this.#options = options;
 		this.#reader = new StoreReader(options);
 	}
