@@ -15,7 +15,7 @@ const OTHERS: ReadonlyMap<string, FinishReason> = new Map(
 				"length",
 				"length maxtokens maxtoken maxlength maxoutputtokens maxnewtokens maxcompletiontokens tokenlimit modellength contextlength " +
 					"contextwindow contextwindowexceeded modelcontextwindowexceeded limit truncated incomplete " +
-					"abort aborted cancel canceled cancelled interrupted error errored networkerror timeout insufficientsystemresource",
+					"abort aborted cancel canceled cancelled interrupted timeout insufficientsystemresource",
 			],
 			["tool_calls", "toolcalls toolcall tooluse tools tool"],
 			["function_call", "functioncall"],
@@ -28,10 +28,22 @@ const OTHERS: ReadonlyMap<string, FinishReason> = new Map(
 	).flatMap(([reason, words]) => words.split(" ").map((word) => [word, reason] as const)),
 );
 
+/** Reasons of a choice that its server could not make, in the same form. Zhipu says `network_error`. */
+const FAILED: ReadonlySet<string> = new Set(["error", "errored", "networkerror"]);
+
 /** Returns OpenAI's finish reason for an upstream's. */
 export function finishReasonOf(word: string): FinishReason {
 	if (isOpenAiReason(word)) return word;
-	return OTHERS.get(word.toLowerCase().replaceAll(/[^a-z]/g, "")) ?? "stop";
+	return OTHERS.get(folded(word)) ?? "stop";
+}
+
+/** Returns true where the server says that the choice failed: it is no answer. */
+export function isFailedReason(reason: unknown): reason is string {
+	return typeof reason === "string" && !OPENAI.has(reason) && FAILED.has(folded(reason));
+}
+
+function folded(word: string): string {
+	return word.toLowerCase().replaceAll(/[^a-z]/g, "");
 }
 
 export function isOpenAiReason(word: unknown): word is FinishReason {

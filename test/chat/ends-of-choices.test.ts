@@ -73,6 +73,34 @@ describe.each([false, true])("of a stream: %p,", (stream) => {
 		expect(await response.text()).toContain(`"status":"${responses}"`);
 	});
 
+	test.each(["error", "ERROR", "network_error"])("%s is a failure, which is charged as no answer", async (word) => {
+		upstream.next(ending(word, PLAIN_SPEECH, stream));
+		const before = await gate.balance();
+		const answer = await gate.chat({ model: "priced", messages: HELLO, stream });
+		const text = await answer.text();
+		expect(text).toContain("INFERENCE_FAILED");
+		expect(text).not.toContain('finish_reason":"');
+		if (!stream) expect([answer.status, await gate.balance()]).toEqual([500, before]);
+		else expect(eventsOf(text)).toMatchObject({ done: false });
+	});
+
+	test("with an error in the choice, the error is told", async () => {
+		const error = { code: 400, message: "temperature is too high" };
+		const choice = {
+			index: 0,
+			finish_reason: "error",
+			error,
+			[stream ? "delta" : "message"]: { role: "assistant", content: "" },
+		};
+		const body = JSON.stringify({ object: stream ? "chat.completion.chunk" : "chat.completion", choices: [choice] });
+		upstream.next({
+			raw: stream ? `data: ${body}\n\ndata: [DONE]\n\n` : body,
+			headers: { "content-type": stream ? "text/event-stream" : "application/json" },
+		});
+		const answer = await gate.chat({ model: "priced", messages: HELLO, stream });
+		expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining(error.message)]);
+	});
+
 	test("of a bare text it is one of OpenAI's too", async () => {
 		const choice = { index: 0, text: "hi", logprobs: null, finish_reason: "MAX_TOKENS" };
 		const body = JSON.stringify({ id: "c", object: "text_completion", created: 1, model: "m", choices: [choice] });

@@ -90,15 +90,31 @@ test.each([
 const LINES = chunksOf(PLAIN_SPEECH, "scripted").map((chunk) => JSON.stringify(chunk));
 const USAGE = JSON.stringify(usageChunk(usageOfSpeech(PLAIN_SPEECH), "scripted"));
 
+type Framing = (lines: readonly string[]) => string;
+const each =
+	(framed: (line: string) => string): Framing =>
+	(lines) =>
+		lines.map(framed).join("");
+const inArray =
+	(indent: number): Framing =>
+	(lines) => {
+		const objects = lines.filter((line) => line !== "[DONE]").map((line) => JSON.parse(line) as object);
+		return indent > 0
+			? JSON.stringify(objects, null, indent)
+			: `[${objects.map((object) => JSON.stringify(object)).join("\n,\n")}]`;
+	};
+
 describe.each([
-	["one object a line", "application/x-ndjson", (line: string) => `${line}\n`],
-	["one object a line, called events", EVENTS, (line: string) => `${line}\n`],
-	["one object a line, called JSON, with CRLF", JSON_TYPE, (line: string) => `${line}\r\n`],
-	["`data:` twice", EVENTS, (line: string) => `data: data: ${line}\n\n`],
-	["one line end between events", EVENTS, (line: string) => `data: ${line}\n`],
+	["one object a line", "application/x-ndjson", each((line) => `${line}\n`)],
+	["one object a line, called events", EVENTS, each((line) => `${line}\n`)],
+	["one object a line, called JSON, with CRLF", JSON_TYPE, each((line) => `${line}\r\n`)],
+	["`data:` twice", EVENTS, each((line) => `data: data: ${line}\n\n`)],
+	["one line end between events", EVENTS, each((line) => `data: ${line}\n`)],
+	["an array of objects", JSON_TYPE, inArray(0)],
+	["an indented array of objects, called events", EVENTS, inArray(2)],
 ])("a stream with %s", (_name, type, framed) => {
 	describe.each([true, false])("[DONE]: %p", (done) => {
-		const raw = [...LINES, USAGE, ...(done ? ["[DONE]"] : [])].map(framed).join("");
+		const raw = framed([...LINES, USAGE, ...(done ? ["[DONE]"] : [])]);
 
 		test("is one, charged as usual", async () => {
 			upstream.next({ raw, headers: { "content-type": type } });
@@ -120,7 +136,7 @@ describe.each([
 	});
 
 	test("goes out as it comes, wherever its pieces are cut", async () => {
-		const bytes = Buffer.from([...LINES, USAGE].map(framed).join(""));
+		const bytes = Buffer.from(framed([...LINES, USAGE]));
 		const sent = Promise.withResolvers<void>();
 		const server = Bun.serve({
 			port: 0,
@@ -155,6 +171,109 @@ describe.each([
 		await other.stop();
 		await server.stop(true);
 	});
+});
+
+/** Answers of Ollama's POST /api/chat, as its docs/api.md shows them. */
+const OLLAMA_HEAD = { model: "llama3.2", created_at: "2023-08-04T08:52:19.385406455-07:00" };
+const OLLAMA_END = {
+	done_reason: "stop",
+	done: true,
+	total_duration: 4_883_583_458,
+	load_duration: 1_334_875,
+	prompt_eval_count: 9,
+	prompt_eval_duration: 342_546_000,
+	eval_count: 4,
+	eval_duration: 4_535_599_000,
+};
+const ollamaLine = (message: object, end: object = { done: false }) =>
+	JSON.stringify({ ...OLLAMA_HEAD, message: { role: "assistant", ...message }, ...end });
+const OLLAMA_CALL = { function: { name: "lookup", arguments: { city: "Toronto" } } };
+const OLLAMA_TEXT = [
+	ollamaLine({ content: "", thinking: "hm" }),
+	ollamaLine({ content: "Hello,", images: null }),
+	ollamaLine({ content: " world!" }),
+	ollamaLine({ content: "" }, OLLAMA_END),
+];
+const OLLAMA_CALLS = [
+	ollamaLine({ content: "", tool_calls: [OLLAMA_CALL] }),
+	ollamaLine({ content: "", tool_calls: [OLLAMA_CALL] }),
+	ollamaLine({ content: "" }, OLLAMA_END),
+];
+const OLLAMA_WHOLE = ollamaLine({ content: "Hello, world!", thinking: "hm" }, OLLAMA_END);
+
+describe.each([
+	["lines", "application/x-ndjson", OLLAMA_TEXT.map((line) => `${line}\n`).join("")],
+	["lines, the last without its end", "application/x-ndjson", OLLAMA_TEXT.join("\n")],
+	["events", EVENTS, OLLAMA_TEXT.map((line) => `data: ${line}\n\n`).join("")],
+	["one object", JSON_TYPE, OLLAMA_WHOLE],
+	["one indented object", JSON_TYPE, JSON.stringify(JSON.parse(OLLAMA_WHOLE), null, 2)],
+])("an answer of Ollama's own form, as %s,", (_name, type, raw) => {
+	test.each([false, true])("is a completion and is charged (stream: %p)", async (stream) => {
+		upstream.next({ raw, headers: { "content-type": type } });
+		const { post } = await chargedFor(gate, async () => {
+			const answer = await gate.chat({ model: "priced", messages: HELLO, stream, stream_options: { include_usage: true } });
+			expect(answer.status).toBe(200);
+			if (stream) {
+				const { chunks, done } = eventsOf(await answer.text());
+				const choices = chunks.flatMap((chunk) => chunk.choices);
+				expect([spoken(chunks), done, choices.at(-1)?.finish_reason]).toEqual(["Hello, world!", true, "stop"]);
+				expect(choices.map(({ delta }) => delta.reasoning_content ?? "").join("")).toBe("hm");
+				expect(chunks.at(-1)?.usage).toEqual({ prompt_tokens: 9, completion_tokens: 4, total_tokens: 13 });
+				expect(chunks[0]?.created).toBe(Math.floor(Date.parse(OLLAMA_HEAD.created_at) / 1000));
+				return;
+			}
+			const body = (await answer.json()) as ChatCompletion;
+			expect(body).toMatchObject({ object: "chat.completion", usage: { prompt_tokens: 9, completion_tokens: 4 } });
+			expect(body.choices).toMatchObject([
+				{ finish_reason: "stop", message: { role: "assistant", content: "Hello, world!", reasoning_content: "hm" } },
+			]);
+			for (const name of ["message", "done", "eval_count", "total_duration"]) expect(body).not.toHaveProperty(name);
+		});
+		expect([post?.status, post?.prompt_tokens, post?.completion_tokens]).toEqual([200, 9, 4]);
+	});
+});
+
+test.each([false, true])("calls in Ollama's own form are calls of OpenAI's (stream: %p)", async (stream) => {
+	upstream.next({ raw: OLLAMA_CALLS.join("\n"), headers: { "content-type": "application/x-ndjson" } });
+	const answer = await gate.chat({ model: "priced", messages: HELLO, stream });
+	const call = { type: "function", function: { name: "lookup", arguments: '{"city":"Toronto"}' } };
+	if (stream) {
+		const choices = eventsOf(await answer.text()).chunks.flatMap((chunk) => chunk.choices);
+		const calls = choices.flatMap(({ delta }) => (delta.tool_calls ?? []) as { index: number; id: string }[]);
+		expect(calls).toMatchObject([
+			{ index: 0, ...call },
+			{ index: 1, ...call },
+		]);
+		expect(new Set(calls.map(({ id }) => id)).size).toBe(2);
+		expect(choices.at(-1)?.finish_reason).toBe("tool_calls");
+		return;
+	}
+	const { choices } = (await answer.json()) as ChatCompletion;
+	expect(choices).toMatchObject([{ finish_reason: "tool_calls", message: { tool_calls: [call, call] } }]);
+});
+
+test("Ollama's own form is told on /messages and /responses, and cut answers are incomplete", async () => {
+	const cut = ollamaLine({ content: "Hello" }, { ...OLLAMA_END, done_reason: "length" });
+	upstream.always({ raw: cut, headers: { "content-type": JSON_TYPE } });
+	const message = await gate.call("POST", "/messages", { model: "priced", messages: HELLO, max_tokens: 50 });
+	expect(await message.json()).toMatchObject({ content: [{ type: "text", text: "Hello" }], stop_reason: "max_tokens" });
+	const response = await gate.call("POST", "/responses", { model: "priced", input: "hello", stream: true });
+	expect(await response.text()).toContain('"status":"incomplete"');
+});
+
+test.each([
+	["Ollama's lines that end before the last", false, `${OLLAMA_TEXT.slice(0, 2).join("\n")}\n`],
+	["an error among Ollama's lines", false, `${OLLAMA_TEXT[0]}\n{"error":"an error was encountered while running the model"}\n`],
+	["an empty array", true, "[]"],
+	["an array of no chunks", true, '["a", 1, [2]]'],
+	["an array that is cut", false, inArray(0)(LINES).slice(0, 300)],
+])("%s: a failure that costs nothing", async (_name, stream, raw) => {
+	upstream.next({ raw, headers: { "content-type": JSON_TYPE } });
+	const before = await gate.balance();
+	const answer = await gate.chat({ model: "priced", messages: HELLO, stream });
+	expect(answer.status).toBe(500);
+	await answer.text();
+	expect(await gate.balance()).toBe(before);
 });
 
 test("a stream labelled as JSON is a stream", async () => {

@@ -9,9 +9,10 @@ import type { Fetch } from "../fetch.ts";
 import { embeddedNode, type UpstreamNode, type UpstreamStatus } from "../node.ts";
 import { Pool } from "../pool.ts";
 import type { PublicFetch } from "../public-fetch/port.ts";
+import { beginsAsArray, beginsAsEvents, isChunkLines } from "./body-beginning.ts";
 import { chatAttempt } from "./chat-attempt.ts";
 import { DIALECT_TABLE, type DialectName } from "./dialects.ts";
-import { beginsAsEvents, completionOfEvents, isChunkLines } from "./other-form.ts";
+import { completionOfEvents } from "./other-form.ts";
 import type { ChatForward, ChatUpstreams, WholeAnswer } from "./port.ts";
 import { UpstreamStream } from "./stream.ts";
 import { checkedCompletion, readWhole } from "./whole-answer.ts";
@@ -107,7 +108,7 @@ function unary(call: ChatForward, deps: ChatAttemptDeps): Promise<WholeAnswer> {
 	return tries.run(
 		async (response, current) => {
 			const body = await readWhole(response, maxAnswerBytes);
-			const isStream = beginsAsEvents(body) || isChunkLines(body);
+			const isStream = beginsAsEvents(body) || beginsAsArray(body) === true || isChunkLines(body);
 			const whole = isStream ? await completionOfEvents(body, maxEventBytes) : body;
 			const checked = await checkedCompletion(await current.node.mask.answerBytes(whole), response.status, call.choices);
 			current.end("good");

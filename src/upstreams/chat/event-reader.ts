@@ -14,8 +14,12 @@ import {
 import { brokenAnswer, failureOfAnswer, isErrorAnswer } from "../failures.ts";
 import { isFinishReason } from "../finish-reason.ts";
 import { NO_SECRETS, type SecretMask } from "../secret-mask.ts";
+import { ArrayLines } from "./array-lines.ts";
+import { beginsAsArray } from "./body-beginning.ts";
 import type { ChatEvent } from "./event-frame.ts";
 import { type EventFrame, FramedEvent, frameOf } from "./event-frame.ts";
+import { failureOfChoices } from "./failed-choice.ts";
+import { isOllamaAnswer, OllamaChunks } from "./ollama-answer.ts";
 import { SplitSecrets } from "./split-secrets.ts";
 import { choiceUsage, usageOf } from "./usage.ts";
 
@@ -44,6 +48,9 @@ export class EventReader {
 	/** null where no secret is sent to the upstream. */
 	readonly #split: SplitSecrets | null;
 	readonly #frames: EventFrame[] = [];
+	readonly #ollama = new OllamaChunks();
+	/** null where the body is no array; undefined while all bytes were blank. */
+	#array: ArrayLines | null | undefined;
 	#misses = 0;
 	#finishReasonSeen = false;
 	#usage: TokenUsage | null = null;
@@ -89,7 +96,7 @@ export class EventReader {
 	take(bytes: Uint8Array): ChatEvent[] {
 		const events: ChatEvent[] = [];
 		try {
-			this.#parser.push(bytes);
+			this.#parser.push(this.#inLines(bytes));
 			for (let event = this.#next(); event !== null; event = this.#next()) {
 				if (this.#split === null) events.push(event);
 				else for (const masked of this.#split.take(event)) events.push(masked);
@@ -113,6 +120,15 @@ export class EventReader {
 		if (this.#fault !== null) throw this.#fault;
 		if (!this.#parser.done && !this.#finishReasonSeen) throw brokenAnswer("the stream was cut: no finish_reason");
 		return events;
+	}
+
+	/** Returns the bytes; of an array with one element a line. */
+	#inLines(bytes: Uint8Array): Uint8Array {
+		if (this.#array === undefined) {
+			const isArray = beginsAsArray(bytes);
+			if (isArray !== null) this.#array = isArray ? new ArrayLines() : null;
+		}
+		return this.#array ? this.#array.take(bytes) : bytes;
 	}
 
 	#next(): ChatEvent | null {
@@ -154,10 +170,13 @@ export class EventReader {
 		}
 		if (isErrorAnswer(parsed)) throw failureOfAnswer(200, parsed, null);
 		if (!isRecord(parsed)) throw brokenAnswer("an event of the stream is no JSON object");
-		const body: Fields = parsed;
+		const body: Fields = isOllamaAnswer(parsed) ? this.#ollama.chunk(parsed) : parsed;
+		const failure = failureOfChoices(body.choices);
+		if (failure !== null) throw failure;
 		if (body.usage || body.x_groq || body.eval_count || choiceUsage(body.choices)) this.#usage = usageOf(body) ?? this.#usage;
 		this.#countChoices(body.choices);
 		if (!this.#finishReasonSeen) this.#finishReasonSeen = hasFinishReason(body.choices);
+		if (body !== parsed) return { text: JSON.stringify(body), body, frame: null, written: "", piece: "" };
 		if (this.#misses < MAX_MISSES && !text.includes("\n") && text.length <= MAX_FRAME_LENGTH) this.#learn(text, body);
 		return { text: onOneLine(text), body, frame: null, written: "", piece: "" };
 	}

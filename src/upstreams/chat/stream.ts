@@ -4,9 +4,10 @@ import { nextTurn } from "../../wire/index.ts";
 import { type Attempt, Attempts, type ChatAttemptDeps, logFailure } from "../attempts.ts";
 import { asFailure, type BodyReader, cancelBody, drainBody } from "../connect.ts";
 import { brokenAnswer, withoutSecrets } from "../failures.ts";
+import { beginsAsChunkLine, beginsAsObject, beginsAsPage, withoutBlank } from "./body-beginning.ts";
 import { chatAttempt } from "./chat-attempt.ts";
 import { EventReader } from "./event-reader.ts";
-import { beginsAsChunkLine, beginsAsJson, beginsAsPage, eventsOfCompletion, withoutBlank } from "./other-form.ts";
+import { eventsOfCompletion } from "./other-form.ts";
 import type { ChatForward, ChatStream, EventBatch } from "./port.ts";
 import { checkedCompletion } from "./whole-answer.ts";
 
@@ -160,18 +161,18 @@ export class UpstreamStream implements ChatStream {
 	async #readFirst(answer: OpenAnswer, onFirstBytes: () => void): Promise<EventBatch> {
 		const { reader, events, current } = answer;
 		/** null while all received bytes are blank. */
-		let isJson: boolean | null = null;
+		let isObject: boolean | null = null;
 		for (let silent = true; ; silent = false) {
 			let { value } = await reader.read();
 			if (value === undefined) return lastEvents(events);
 			if (silent) onFirstBytes();
 			else current.timeout.onBytes();
-			if (isJson === null && beginsAsPage(value)) throw brokenAnswer("a stream request was answered with a page of HTML", 200);
-			isJson ??= beginsAsJson(value);
-			if (isJson === true) {
+			if (isObject === null && beginsAsPage(value)) throw brokenAnswer("a stream request was answered with a page of HTML", 200);
+			isObject ??= beginsAsObject(value);
+			if (isObject === true) {
 				value = await this.#read(answer, withoutBlank(value), "line");
 				if (!beginsAsChunkLine(value)) return this.#eventsOfWhole(answer, value);
-				isJson = false;
+				isObject = false;
 			}
 			this.#rest = slicesOf(value);
 			for (let bytes = this.#rest.shift(); bytes !== undefined; bytes = this.#rest.shift()) {

@@ -3,6 +3,8 @@ import { concatInSteps, inTurns } from "../../wire/index.ts";
 import { cancelBody } from "../connect.ts";
 import { brokenAnswer, failureOfAnswer, isErrorAnswer } from "../failures.ts";
 import { parsedAnswer } from "../parsed-answer.ts";
+import { failureOfChoices } from "./failed-choice.ts";
+import { ofOllama } from "./other-form.ts";
 import type { WholeAnswer } from "./port.ts";
 import { usageOf } from "./usage.ts";
 
@@ -49,8 +51,11 @@ export async function checkedCompletion(
 	status: number,
 	mostChoices: number,
 ): Promise<Pick<WholeAnswer, "bytes" | "long" | "body" | "usage">> {
-	const { value, json, long } = await parsedAnswer(bytes, status);
-	if (isErrorAnswer(value)) throw failureOfAnswer(200, value, null);
+	const parsed = await parsedAnswer(bytes, status);
+	const { long } = parsed;
+	if (isErrorAnswer(parsed.value)) throw failureOfAnswer(200, parsed.value, null);
+	const value = long.isEmpty ? ofOllama(parsed.value) : parsed.value;
+	const json = value === parsed.value ? parsed.json : Buffer.from(JSON.stringify(value));
 	if (!isRecord(value)) throw brokenAnswer(`status ${status}: the body is no JSON object`, status);
 	const { choices } = value;
 	if (choices === undefined && value.object === "chat.completion")
@@ -60,6 +65,8 @@ export async function checkedCompletion(
 		throw brokenAnswer(`status ${status}: ${choices.length} choices for ${mostChoices}`, status);
 	if (!choices.every(isChoice))
 		throw brokenAnswer(`status ${status}: a choice that says nothing in a form that is known`, status);
+	const failure = failureOfChoices(choices);
+	if (failure !== null) throw failure;
 	return { bytes: json, long, body: value, usage: usageOf(value) };
 }
 
