@@ -228,6 +228,27 @@ test.each(["json_object", "json_schema"])("a schema beside the type %s is one of
 	expect(format).toEqual({ type: "json_schema", json_schema: { name: "response", schema: PARAMETERS } });
 });
 
+test.each([
+	[
+		"the flat form of the Responses API",
+		{ type: "json_schema", name: "place", description: "Where.", schema: PARAMETERS, strict: true },
+		{ name: "place", description: "Where.", schema: PARAMETERS, strict: true },
+	],
+	[
+		"a json_schema of the type json_object",
+		{ type: "json_object", json_schema: { name: "place", schema: PARAMETERS } },
+		{ name: "place", schema: PARAMETERS },
+	],
+	[
+		"a bare one of the type json_object",
+		{ type: "json_object", json_schema: PARAMETERS },
+		{ name: "response", schema: PARAMETERS },
+	],
+])("%s is a schema of OpenAI's form", async (_name, response_format, json_schema) => {
+	const { response_format: format } = await sent({ messages: HELLO, response_format });
+	expect(format).toEqual({ type: "json_schema", json_schema });
+});
+
 test("a format with other members is refused still", async () => {
 	for (const format of [
 		{ type: "json_object", schema: 5 },

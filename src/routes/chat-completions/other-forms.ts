@@ -30,14 +30,15 @@ export function inChatForm(body: Body, long: LongStrings): Body | null {
 }
 
 /**
- * Converts a schema beside the type, as llama.cpp, Together and Fireworks accept it, to OpenAI's form; null: it is
- * another form.
+ * Converts a schema beside the type, as llama.cpp, Together and Fireworks accept it, or the flat form of the Responses
+ * API, to OpenAI's form, and a `json_schema` of the type `json_object`; null: it is another form.
  */
 function schemaFormat(format: unknown): Body | null {
-	if (!isRecord(format) || !isRecord(format.schema) || format.json_schema !== undefined) return null;
-	if (format.type !== "json_object" && format.type !== "json_schema") return null;
-	const { schema, type: _type, ...rest } = format;
-	return { ...rest, type: "json_schema", json_schema: { name: "response", schema } };
+	if (!isRecord(format) || (format.type !== "json_object" && format.type !== "json_schema")) return null;
+	if (isRecord(format.json_schema)) return format.type === "json_object" ? { ...format, type: "json_schema" } : null;
+	if (!isRecord(format.schema)) return null;
+	const { schema, type: _type, json_schema: _none, name = "response", description, strict, ...rest } = format;
+	return { ...rest, type: "json_schema", json_schema: { name, description, schema, strict } };
 }
 
 /**
