@@ -3,7 +3,7 @@ import type { AudioFormatName, ModelTarget } from "../../catalog/types.ts";
 import { AUDIO_CONTENT_TYPES, type AudioInput } from "../../engines/audio/port.ts";
 import { type PcmPiece, paceOf, SPEECH_SAMPLE_RATE, SpeechInputError } from "../../engines/speech/port.ts";
 import { ApiError } from "../../errors/index.ts";
-import type { SpokenAnswer, VoiceSample } from "../../upstreams/audio/port.ts";
+import type { SpeechAnswer, VoiceSample } from "../../upstreams/audio/port.ts";
 import type { SpeechDeps } from "./deps.ts";
 import type { ChosenVoice } from "./voice.ts";
 
@@ -109,7 +109,7 @@ export class Synthesis {
 
 	async #byServer(): Promise<Source> {
 		const { voice, text, ...order } = this.#order;
-		const spoken: SpokenAnswer = await this.#deps.upstreams.speak({
+		const spoken: SpeechAnswer = await this.#deps.upstreams.speak({
 			...order,
 			input: text,
 			voice: voice.kind === "own" ? voice.name : "",

@@ -21,7 +21,7 @@ const NONCE_BYTES = 32;
 
 export function createAttestations(deps: AttemptDeps): Attestations {
 	const keys = new KnownKeys();
-	const asking = new Asking(deps);
+	const client = new AttestationClient(deps);
 
 	/** One server's report, checked to be one; its keys are known from here on. */
 	async function reportOf(candidate: Candidate, id: string, nonce: string, signal: AbortSignal): Promise<ServerAnswer | null> {
@@ -29,36 +29,37 @@ export function createAttestations(deps: AttemptDeps): Attestations {
 		if (node.attestation === null) return null;
 		// The built-in engine runs one model, under whatever name it is sold.
 		const query = { model: node.name === OWN_TARGET.upstream ? id : model, nonce, signing_algo: ALGORITHM };
-		const told = await asking.one(node, { path: node.attestation.report, query }, signal);
-		if (told?.body == null) return null;
-		if (answersAnother(told.body, nonce)) {
+		const answer = await client.request(node, { path: node.attestation.report, query }, signal);
+		if (answer?.body == null) return null;
+		if (hasOtherNonce(answer.body, nonce)) {
 			deps.log.warn({ upstream: node.name }, "an upstream's attestation answers another nonce");
 			return null;
 		}
-		keys.learn(told.body, node.name, model);
-		return told;
+		keys.learn(answer.body, node.name, model);
+		return answer;
 	}
 
 	return {
 		async report(model, nonce, signal) {
 			for (const candidate of deps.pool.candidates(model.targets)) {
-				const told = await reportOf(candidate, model.id, nonce, signal);
-				if (told !== null) return completed(told, { verified: false, nonce, model: model.id, tee_provider: candidate.node.name });
+				const answer = await reportOf(candidate, model.id, nonce, signal);
+				if (answer !== null)
+					return withDefaults(answer, { verified: false, nonce, model: model.id, tee_provider: candidate.node.name });
 			}
 			throw new ApiError("TEE_ATTESTATION_FAILED");
 		},
 
 		async signature(model, id, upstream, signal) {
 			let unknown = 0;
-			const asked = model.targets.filter((target) => upstream === null || target.upstream === upstream);
-			const candidates = deps.pool.candidates(asked);
-			for (const { node, model: theirs } of candidates) {
+			const targets = model.targets.filter((target) => upstream === null || target.upstream === upstream);
+			const candidates = deps.pool.candidates(targets);
+			for (const { node, model: upstreamModel } of candidates) {
 				if (node.attestation === null) continue;
 				const path = node.attestation.signature;
-				const query = { model: theirs, signing_algo: ALGORITHM, ...(path.includes("{id}") ? {} : { request_id: id }) };
-				const told = await asking.one(node, { path: path.replace("{id}", encodeURIComponent(id)), query }, signal);
-				if (told?.body != null) return told.bytes;
-				if (told?.status === 404) unknown++;
+				const query = { model: upstreamModel, signing_algo: ALGORITHM, ...(path.includes("{id}") ? {} : { request_id: id }) };
+				const answer = await client.request(node, { path: path.replace("{id}", encodeURIComponent(id)), query }, signal);
+				if (answer?.body != null) return answer.bytes;
+				if (answer?.status === 404) unknown++;
 			}
 			if (unknown === candidates.length && unknown > 0) return null;
 			throw new ApiError("TEE_SIGNATURE_FAILED");
@@ -67,8 +68,9 @@ export function createAttestations(deps: AttemptDeps): Attestations {
 		async ownSignature(text, signal) {
 			const [engine] = deps.pool.candidates([OWN_TARGET]);
 			const path = engine?.node.attestation?.signature;
-			const told = engine === undefined || path === undefined ? null : await asking.one(engine.node, { path, text }, signal);
-			const { signature, signing_address: address } = told?.body ?? {};
+			const answer =
+				engine === undefined || path === undefined ? null : await client.request(engine.node, { path, text }, signal);
+			const { signature, signing_address: address } = answer?.body ?? {};
 			if (typeof signature !== "string" || typeof address !== "string") throw new ApiError("TEE_SIGNATURE_FAILED");
 			return { text, signature, signing_address: address, signing_algo: ALGORITHM };
 		},
@@ -94,7 +96,7 @@ export function createAttestations(deps: AttemptDeps): Attestations {
 /** The built-in engine among upstreams. */
 const OWN_TARGET: ModelTarget = { upstream: "embedded", model: "", weight: 1, order: 0 };
 
-class Asking {
+class AttestationClient {
 	readonly #deps: AttemptDeps;
 
 	constructor(deps: AttemptDeps) {
@@ -102,12 +104,12 @@ class Asking {
 	}
 
 	/** null where it gave no answer. Throws what the built-in engine says of itself, and why the caller left. */
-	async one(node: UpstreamNode, question: ServerRequest, signal: AbortSignal): Promise<ServerAnswer | null> {
+	async request(node: UpstreamNode, question: ServerRequest, signal: AbortSignal): Promise<ServerAnswer | null> {
 		const { log } = this.#deps;
 		try {
-			const told = await requestServer(node, question, this.#deps, signal);
-			if (told.body === null && told.status !== 404) log.warn({ upstream: node.name, status: told.status }, NO_ANSWER);
-			return told;
+			const answer = await requestServer(node, question, this.#deps, signal);
+			if (answer.body === null && answer.status !== 404) log.warn({ upstream: node.name, status: answer.status }, NO_ANSWER);
+			return answer;
 		} catch (error) {
 			if (signal.aborted || error instanceof ApiError) throw error;
 			log.warn({ upstream: node.name }, NO_ANSWER);
@@ -119,13 +121,13 @@ class Asking {
 const NO_ANSWER = "an upstream gave no attestation or signature";
 
 /** A server that names a nonce names the one that it was asked on. */
-function answersAnother(report: Readonly<Record<string, unknown>>, nonce: string): boolean {
-	const told = [report.nonce, report.request_nonce].filter((one) => typeof one === "string");
-	return told.some((one) => one.toLowerCase().replace(/^0x/, "") !== nonce.toLowerCase());
+function hasOtherNonce(report: Readonly<Record<string, unknown>>, nonce: string): boolean {
+	const nonces = [report.nonce, report.request_nonce].filter((one) => typeof one === "string");
+	return nonces.some((one) => one.toLowerCase().replace(/^0x/, "") !== nonce.toLowerCase());
 }
 
-function completed({ bytes, body }: ServerAnswer, lacking: Readonly<Record<string, unknown>>): Uint8Array {
-	const missing = Object.entries(lacking).filter(([name]) => body?.[name] === undefined);
+function withDefaults({ bytes, body }: ServerAnswer, defaults: Readonly<Record<string, unknown>>): Uint8Array {
+	const missing = Object.entries(defaults).filter(([name]) => body?.[name] === undefined);
 	if (missing.length === 0) return bytes;
 	return spliceMembers(bytes, topLevelMembers(bytes), new Map(missing.map(([name, value]) => [name, JSON.stringify(value)])));
 }

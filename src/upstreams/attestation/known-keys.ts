@@ -31,12 +31,12 @@ export class KnownKeys {
 }
 
 function keysOf(report: Fields): string[] {
-	const own = KEY_MEMBERS.flatMap((name) => (typeof report[name] === "string" ? [coordinates(report[name])] : []));
+	const ownKeys = KEY_MEMBERS.flatMap((name) => (typeof report[name] === "string" ? [coordinates(report[name])] : []));
 	const listed = LIST_MEMBERS.flatMap((name) => (Array.isArray(report[name]) ? report[name] : []));
-	const theirs = listed.flatMap((one: unknown) =>
+	const listedKeys = listed.flatMap((one: unknown) =>
 		isRecord(one) ? keysOf({ ...one, model_attestations: [], all_attestations: [] }) : [],
 	);
-	return [...own, ...theirs];
+	return [...ownKeys, ...listedKeys];
 }
 
 /** Keys go with 0x, with the byte 04 in front of their coordinates, or with neither. */

@@ -32,8 +32,8 @@ export async function requestServer(
 	deps: AttemptDeps,
 	signal: AbortSignal,
 ): Promise<ServerAnswer> {
-	const watch = new AttemptTimeout(signal, deps.clock);
-	watch.limit(LIMIT_MS, "answer", deps.clock.monotonicMs() + LIMIT_MS);
+	const timeout = new AttemptTimeout(signal, deps.clock);
+	timeout.limit(LIMIT_MS, "answer", deps.clock.monotonicMs() + LIMIT_MS);
 	try {
 		const endpoint = await node.endpoint();
 		const query = question.query === undefined ? "" : `?${new URLSearchParams(question.query)}`;
@@ -41,7 +41,7 @@ export async function requestServer(
 			...endpoint.init,
 			...(question.text === undefined ? {} : { method: "POST", body: question.text }),
 			headers: { ...endpoint.probeHeaders, accept: "application/json", "accept-encoding": "identity" },
-			signal: watch.signal,
+			signal: timeout.signal,
 		});
 		if (response.status < 200 || response.status >= 300) {
 			cancelBody(response.body);
@@ -50,7 +50,7 @@ export async function requestServer(
 		const bytes = await node.mask.answerBytes(await readWhole(response, MAX_ANSWER_BYTES));
 		return { status: response.status, bytes, body: await objectOf(bytes, response.status) };
 	} finally {
-		watch.close();
+		timeout.close();
 	}
 }
 

@@ -5,9 +5,9 @@ import type { BodyReader } from "../connect.ts";
 /** As many bytes as tell a container. */
 const CONTAINER_BYTES = 16;
 /** As many as tell what has none: raw samples have no sign of their own, but are never so much plain text. */
-const TELLING_BYTES = 256;
+const PROOF_BYTES = 256;
 /** The same of samples behind the head of a WAVE file. */
-const TELLING_SAMPLE_BYTES = 128;
+const PROOF_SAMPLE_BYTES = 128;
 const CONTAINER_OF: Readonly<Record<AudioFormatName, string | null>> = {
 	mp3: "mp3",
 	opus: "ogg",
@@ -45,17 +45,17 @@ export async function readFirstBytes(reader: BodyReader): Promise<FirstBytes | n
 		buffer.set(piece, length);
 		length += piece.length;
 		const bytes = buffer.subarray(0, length);
-		if (isTelling(bytes)) return { bytes, isWhole: false };
+		if (isEnough(bytes)) return { bytes, isWhole: false };
 	}
 }
 
-function isTelling(bytes: Uint8Array): boolean {
+function isEnough(bytes: Uint8Array): boolean {
 	if (bytes.length < CONTAINER_BYTES) return false;
 	const container = audioContainer(bytes);
-	if (container === null) return bytes.length >= TELLING_BYTES;
+	if (container === null) return bytes.length >= PROOF_BYTES;
 	if (bytes.length >= MAX_HELD_BYTES) return true;
 	const proof = provenByFrames(bytes, container, false);
-	const isBare = container === "wav" && proof === "audio" && (samplesOfWave(bytes)?.length ?? 0) < TELLING_SAMPLE_BYTES;
+	const isBare = container === "wav" && proof === "audio" && (samplesOfWave(bytes)?.length ?? 0) < PROOF_SAMPLE_BYTES;
 	return proof !== "more" && !isBare;
 }
 
@@ -63,16 +63,16 @@ function isTelling(bytes: Uint8Array): boolean {
  * What an answer is by its beginning. null: audio of another kind than its Content-Type says, which has to be decoded.
  * `none`: no audio, as text is none, and what does not begin and go on like the container that it is said to be.
  */
-export function formatOfBytes({ bytes, isWhole }: FirstBytes, told: AudioFormatName | null): AudioFormatName | null | "none" {
+export function formatOfBytes({ bytes, isWhole }: FirstBytes, declared: AudioFormatName | null): AudioFormatName | null | "none" {
 	const container = audioContainer(bytes);
-	if (isWholeUtf8(bytes) || (container === null && isMostlyLetters(bytes.subarray(0, TELLING_BYTES)))) return "none";
-	if (told === "pcm") return container !== null && UNLIKE_SAMPLES.has(container) ? null : told;
-	if (told === null) return null;
+	if (isWholeUtf8(bytes) || (container === null && isMostlyLetters(bytes.subarray(0, PROOF_BYTES)))) return "none";
+	if (declared === "pcm") return container !== null && UNLIKE_SAMPLES.has(container) ? null : declared;
+	if (declared === null) return null;
 	if (container === null) return "none";
 	if (provenByFrames(bytes, container, isWhole || bytes.length >= MAX_HELD_BYTES) !== "audio") return "none";
 	const samples = container === "wav" ? samplesOfWave(bytes) : null;
-	if (samples !== null && isMostlyLetters(samples.subarray(0, TELLING_SAMPLE_BYTES))) return "none";
-	return container === CONTAINER_OF[told] ? told : null;
+	if (samples !== null && isMostlyLetters(samples.subarray(0, PROOF_SAMPLE_BYTES))) return "none";
+	return container === CONTAINER_OF[declared] ? declared : null;
 }
 
 /** Without control characters: errors, pages and drawings, in whatever syntax. */
@@ -95,7 +95,7 @@ const LEAST_BYTES = 32;
 /** Text in another charset, or with a control character in it. The zeros of UTF-16 do not count. */
 function isMostlyLetters(bytes: Uint8Array): boolean {
 	if (bytes.length < LEAST_BYTES) return false;
-	const said = bytes.filter((byte) => byte !== 0);
-	const letters = said.filter((byte) => (byte >= 0x20 && byte < 0x7f) || (byte >= 0x09 && byte <= 0x0d));
-	return letters.length >= said.length * LEAST_LETTERS && new Set(letters).size >= LEAST_DIFFERENT;
+	const nonZero = bytes.filter((byte) => byte !== 0);
+	const letters = nonZero.filter((byte) => (byte >= 0x20 && byte < 0x7f) || (byte >= 0x09 && byte <= 0x0d));
+	return letters.length >= nonZero.length * LEAST_LETTERS && new Set(letters).size >= LEAST_DIFFERENT;
 }

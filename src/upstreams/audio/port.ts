@@ -52,7 +52,7 @@ export interface SpeechForward {
 }
 
 /** Audio of an upstream that has begun to come. */
-export interface SpokenAnswer {
+export interface SpeechAnswer {
 	readonly upstream: string;
 	/** Tries before this one. */
 	readonly retries: number;
@@ -105,7 +105,7 @@ export interface TranscriptionAnswer {
 
 export interface AudioUpstreams {
 	/** Resolves at the first byte. Rejects with an ApiError, after all tries, or the signal's reason. */
-	speak(call: SpeechForward): Promise<SpokenAnswer>;
+	speak(call: SpeechForward): Promise<SpeechAnswer>;
 	transcribe(call: TranscriptionForward): Promise<TranscriptionAnswer>;
 	/** Takes a voice back that an upstream keeps. Nothing happens where it keeps none, or is not there any more. */
 	deleteVoice(upstream: string, name: string): Promise<void>;

@@ -54,10 +54,10 @@ async function sendToProvider(
 	const { speakByProvider } = await import("../providers/audio/speak.ts");
 	const { node, target } = candidate;
 	const { sample } = call;
-	const isKept = sample !== null && target.cloning === "registered";
+	const isStored = sample !== null && target.cloning === "registered";
 	const own = sample === null ? upstreamVoice(call.voice, target) : null;
-	const voice = isKept ? await storedVoice(sample, node, config, deps, signal) : own;
-	const file = sample === null || isKept ? null : { bytes: await sample.bytes(), type: sample.type };
+	const voice = isStored ? await storedVoice(sample, node, config, deps, signal) : own;
+	const file = sample === null || isStored ? null : { bytes: await sample.bytes(), type: sample.type };
 	signal.throwIfAborted();
 	call.onSent(node.name);
 	const { model, formats } = target;
@@ -65,7 +65,7 @@ async function sendToProvider(
 	try {
 		return await speakByProvider(speech, signal);
 	} catch (error) {
-		if (isKept && voice !== null) await forgetWhereRefused(error, { handle: sample.handle, node, name: voice }, config, deps);
+		if (isStored && voice !== null) await forgetWhereRefused(error, { handle: sample.handle, node, name: voice }, config, deps);
 		throw error;
 	}
 }

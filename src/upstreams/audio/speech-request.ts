@@ -18,7 +18,7 @@ export interface ShapedSpeech {
 }
 
 export async function shapeSpeech(call: SpeechForward, target: ModelTarget): Promise<ShapedSpeech> {
-	const format = askedFormat(call.format, target);
+	const format = requestedFormat(call.format, target);
 	const fields: Record<string, string | number> = { model: target.model, input: call.input, response_format: format };
 	if (call.speed !== 1) fields.speed = call.speed;
 	if (call.prompt !== undefined) fields.instructions = call.prompt;
@@ -37,8 +37,8 @@ export async function shapeSpeech(call: SpeechForward, target: ModelTarget): Pro
 	return { path: "/audio/speech", body: JSON.stringify(fields), type: "application/json", format };
 }
 
-function askedFormat(wanted: AudioFormatName, { formats }: ModelTarget): AudioFormatName {
-	return formats === undefined || formats.includes(wanted) ? wanted : (formats[0] ?? wanted);
+function requestedFormat(format: AudioFormatName, { formats }: ModelTarget): AudioFormatName {
+	return formats === undefined || formats.includes(format) ? format : (formats[0] ?? format);
 }
 
 /** The upstream's own name of a voice. */
@@ -84,9 +84,9 @@ export function rateOfType(contentType: string | null): number | null {
  * What an answer is by its Content-Type: a format, null for audio of another kind, `none` for what is no audio. A server
  * that does not say gives what it was asked for.
  */
-export function formatOfType(contentType: string | null, asked: AudioFormatName): AudioFormatName | null | "none" {
+export function formatOfType(contentType: string | null, requested: AudioFormatName): AudioFormatName | null | "none" {
 	const type = (contentType ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
-	if (type === "" || type === "application/octet-stream") return asked;
+	if (type === "" || type === "application/octet-stream") return requested;
 	if (Object.hasOwn(FORMAT_OF_TYPE, type)) return FORMAT_OF_TYPE[type] ?? null;
 	return type.startsWith("audio/") || type.startsWith("video/") ? null : "none";
 }

@@ -5,7 +5,7 @@ import { asFailure, type BodyReader, cancelBody } from "../connect.ts";
 import { errorBody } from "../error-text.ts";
 import { brokenAnswer, failureOfAnswer, isErrorBody, type UpstreamFailure, withoutSecrets } from "../failures.ts";
 import { formatOfBytes, readFirstBytes } from "./first-bytes.ts";
-import type { SpeechForward, SpokenAnswer } from "./port.ts";
+import type { SpeechAnswer, SpeechForward } from "./port.ts";
 import { type RequestedSpeech, type SpeechDeps, sendSpeech } from "./send-speech.ts";
 import { formatOfType, rateOfType } from "./speech-request.ts";
 
@@ -14,9 +14,9 @@ const MAX_ERROR_BYTES = 64 * 1024;
 const MAX_AUDIO_BYTES = 256 << 20;
 
 /** Speaks over one upstream after another until one gives a first byte within `limitMs` of the call. */
-export function speak(call: SpeechForward, deps: SpeechDeps, limitMs: number): Promise<SpokenAnswer> {
-	let asked: RequestedSpeech = { format: call.format, tempo: 1 };
-	const tried: AttemptCall = {
+export function speak(call: SpeechForward, deps: SpeechDeps, limitMs: number): Promise<SpeechAnswer> {
+	let requested: RequestedSpeech = { format: call.format, tempo: 1 };
+	const attemptCall: AttemptCall = {
 		requestId: call.requestId,
 		targets: call.targets,
 		tenant: call.tenant,
@@ -27,16 +27,16 @@ export function speak(call: SpeechForward, deps: SpeechDeps, limitMs: number): P
 		onSent: () => {},
 		async send(candidate, endpoint, signal) {
 			const sent = await sendSpeech(call, candidate, endpoint, deps, signal);
-			asked = sent;
+			requested = sent;
 			return sent.response;
 		},
 	};
-	const tries = new Attempts(tried, deps);
+	const attempts = new Attempts(attemptCall, deps);
 	const endMs = deps.clock.monotonicMs() + limitMs;
-	return tries.run(
+	return attempts.run(
 		async (response, current) => {
 			const type = response.headers.get("content-type");
-			const format = formatOfType(type, asked.format);
+			const format = formatOfType(type, requested.format);
 			if (format === "none") throw await noAudio(response);
 			const reader = response.body?.getReader();
 			const first = reader === undefined ? null : await readFirstBytes(reader);
@@ -46,23 +46,23 @@ export function speak(call: SpeechForward, deps: SpeechDeps, limitMs: number): P
 			current.timeout.limit(limitMs, "next piece of audio");
 			return {
 				upstream: current.node.name,
-				retries: tries.retries,
+				retries: attempts.retries,
 				format: real,
 				sampleRate: rateOfType(type),
-				tempo: asked.tempo,
+				tempo: requested.tempo,
 				bytes: rest(first.bytes, reader, current, call, deps),
 				cancel: () => drop(reader, current),
 			};
 		},
-		(watch) => watch.limit(Number.POSITIVE_INFINITY, "audio", endMs),
+		(timeout) => timeout.limit(Number.POSITIVE_INFINITY, "audio", endMs),
 	);
 }
 
 async function noAudio(response: Response): Promise<UpstreamFailure> {
 	const { status } = response;
-	const told = errorBody(await readWhole(response, MAX_ERROR_BYTES), undefined);
-	return isRecord(told) && isErrorBody(told)
-		? failureOfAnswer(status, told, null)
+	const body = errorBody(await readWhole(response, MAX_ERROR_BYTES), undefined);
+	return isRecord(body) && isErrorBody(body)
+		? failureOfAnswer(status, body, null)
 		: brokenAnswer(`status ${status}: the answer is no audio`, status);
 }
 

@@ -7,7 +7,7 @@ import type { UpstreamNode } from "../node.ts";
 import type { ProviderUpstream } from "../providers/provider-upstream.ts";
 import type { UpstreamVoices, VoiceSample } from "./port.ts";
 
-const TAKE_BACK_MS = 30_000;
+const DELETE_MS = 30_000;
 
 interface StoredVoiceDeps {
 	readonly fetch: Fetch;
@@ -28,7 +28,7 @@ export async function storedVoice(
 	const work = {
 		create: async (limit: AbortSignal) =>
 			createProviderVoice(config, { handle, type, bytes: await sample.bytes() }, fetch, limit),
-		delete: (name: string) => takeBack(config, name, fetch),
+		delete: (name: string) => deleteVoice(config, name, fetch),
 	};
 	return voices.nameOf(handle, upstream, work, signal);
 }
@@ -45,7 +45,7 @@ export async function forgetWhereRefused(
 	if (error.status !== 404 && !isRefusal) return;
 	const isMine = await voices.forget(handle, node.name, name).catch(() => false);
 	// It may be there all the same: then it must not be left behind.
-	if (isMine) await takeBack(config, name, fetch).catch(() => {});
+	if (isMine) await deleteVoice(config, name, fetch).catch(() => {});
 }
 
 /** Takes a voice back from the upstream of that name. Nothing happens where there is none that keeps voices. */
@@ -55,10 +55,10 @@ export async function deleteUpstreamVoice(upstream: string, name: string, { pool
 	const config = candidate?.node.provider ?? null;
 	if (config === null || !storesVoices(config.provider))
 		log.warn({ upstream, voice: name }, "a voice stays at an upstream that is not configured any more: delete it there");
-	else await takeBack(config, name, fetch);
+	else await deleteVoice(config, name, fetch);
 }
 
-async function takeBack(config: ProviderUpstream, name: string, fetch: Fetch): Promise<void> {
+async function deleteVoice(config: ProviderUpstream, name: string, fetch: Fetch): Promise<void> {
 	const { deleteProviderVoice: ask } = await import("../providers/audio/provider-voices.ts");
-	await ask(config, name, fetch, AbortSignal.timeout(TAKE_BACK_MS));
+	await ask(config, name, fetch, AbortSignal.timeout(DELETE_MS));
 }

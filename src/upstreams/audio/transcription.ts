@@ -22,7 +22,7 @@ const NOTHING = new Uint8Array(0);
  * Sources: OpenAI's API reference (audio, transcriptions), whose form whisper.cpp's server, speaches, vLLM and Groq take.
  */
 export function transcribe(call: TranscriptionForward, deps: AttemptDeps, limitMs: number): Promise<TranscriptionAnswer> {
-	const tried: AttemptCall = {
+	const attemptCall: AttemptCall = {
 		requestId: call.requestId,
 		targets: call.targets,
 		tenant: call.tenant,
@@ -32,16 +32,16 @@ export function transcribe(call: TranscriptionForward, deps: AttemptDeps, limitM
 		onSent: (upstream) => call.onSent(upstream),
 		send: (candidate, endpoint, signal) => send(call, candidate, endpoint, deps, signal),
 	};
-	const tries = new Attempts(tried, deps);
+	const attempts = new Attempts(attemptCall, deps);
 	const endMs = deps.clock.monotonicMs() + limitMs;
-	return tries.run(
+	return attempts.run(
 		async (response, current) => {
-			const said = await current.node.mask.answerBytes(await readWhole(response, MAX_ANSWER_BYTES));
-			const answer = await answerOf(said, response.status);
+			const bytes = await current.node.mask.answerBytes(await readWhole(response, MAX_ANSWER_BYTES));
+			const answer = await answerOf(bytes, response.status);
 			current.end("good");
-			return { upstream: current.node.name, retries: tries.retries, ...answer };
+			return { upstream: current.node.name, retries: attempts.retries, ...answer };
 		},
-		(watch) => watch.limit(Number.POSITIVE_INFINITY, "transcription", endMs),
+		(timeout) => timeout.limit(Number.POSITIVE_INFINITY, "transcription", endMs),
 	);
 }
 

@@ -23,7 +23,7 @@ const MAX_SMALL_BYTES = 64 * 1024;
  * Sources: OpenAI's API reference (embeddings, create), which vLLM, llama.cpp, Ollama and text-embeddings-inference follow.
  */
 export function embed(call: EmbeddingForward, deps: AttemptDeps, limitMs: number): Promise<EmbeddingAnswer> {
-	const tried: AttemptCall = {
+	const attemptCall: AttemptCall = {
 		requestId: call.requestId,
 		targets: call.targets,
 		tenant: call.tenant,
@@ -40,15 +40,15 @@ export function embed(call: EmbeddingForward, deps: AttemptDeps, limitMs: number
 				signal,
 			}),
 	};
-	const tries = new Attempts(tried, deps);
+	const attempts = new Attempts(attemptCall, deps);
 	const endMs = deps.clock.monotonicMs() + limitMs;
-	return tries.run(
+	return attempts.run(
 		async (response, current) => {
 			const answer = await answerOf(await readWhole(response, mostBytes(call)), response.status, call);
 			current.end("good");
-			return { upstream: current.node.name, retries: tries.retries, ...answer };
+			return { upstream: current.node.name, retries: attempts.retries, ...answer };
 		},
-		(watch) => watch.limit(Number.POSITIVE_INFINITY, "embeddings", endMs),
+		(timeout) => timeout.limit(Number.POSITIVE_INFINITY, "embeddings", endMs),
 	);
 }
 
@@ -98,17 +98,17 @@ async function answerOf(
 }
 
 function withoutData(bytes: Uint8Array, status: number): Error {
-	const told = bytes.length > MAX_SMALL_BYTES ? null : parsed(bytes);
-	if (isRecord(told) && isErrorBody(told)) return failureOfAnswer(200, told, null);
+	const body = bytes.length > MAX_SMALL_BYTES ? null : parsed(bytes);
+	if (isRecord(body) && isErrorBody(body)) return failureOfAnswer(200, body, null);
 	return brokenAnswer(`status ${status}: the body has no embeddings`, status);
 }
 
 function tokensOf(bytes: Uint8Array, { valueStart, valueEnd }: { valueStart: number; valueEnd: number }): number | null {
 	const usage = valueEnd - valueStart > MAX_SMALL_BYTES ? null : parsed(bytes.subarray(valueStart, valueEnd));
 	if (!isRecord(usage)) return null;
-	const told = tokenUsageOf(usage);
+	const counted = tokenUsageOf(usage);
 	// Whatever side a server writes them on, all tokens are those of the texts.
-	if (told !== null) return told.promptTokens + told.completionTokens;
+	if (counted !== null) return counted.promptTokens + counted.completionTokens;
 	const { total_tokens: total } = usage;
 	return Number.isSafeInteger(total) && Number(total) > 0 ? Number(total) : null;
 }

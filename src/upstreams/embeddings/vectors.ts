@@ -36,23 +36,23 @@ export interface VectorBounds {
  * Reads the `data` of an answer, a JSON array of `{index, embedding}`: in the order of `index`, each vector in the form
  * that is wanted. A vector in that form goes through byte for byte.
  */
-export async function vectorsIn(bytes: Uint8Array, format: VectorFormat, most: VectorBounds): Promise<Vectors> {
+export async function vectorsIn(bytes: Uint8Array, format: VectorFormat, bounds: VectorBounds): Promise<Vectors> {
 	if (bytes[0] !== OPEN_BRACKET) return NONE;
-	const found: Uint8Array[] = [];
+	const vectors: Uint8Array[] = [];
 	let count = 0;
 	let sinceTurn = 0;
-	let { dimensions } = most;
+	let { dimensions } = bounds;
 	try {
 		for (let at = skipWhitespace(bytes, 1); bytes[at] !== CLOSE_BRACKET; count++) {
-			if (count === most.count) return NONE;
-			const end = endOfValue(bytes.subarray(0, at + most.bytes), at);
+			if (count === bounds.count) return NONE;
+			const end = endOfValue(bytes.subarray(0, at + bounds.bytes), at);
 			if (end < 0) return NONE;
 			const read = vectorOf(bytes.subarray(at, end), count, format);
 			// An index past the list would make one with a hole of up to 2^32 places, and nobody waits for that.
-			if (read === null || read.index >= most.count || found[read.index] !== undefined) return NONE;
+			if (read === null || read.index >= bounds.count || vectors[read.index] !== undefined) return NONE;
 			dimensions ??= read.vector.dimensions;
 			if (read.vector.dimensions !== dimensions) return NONE;
-			found[read.index] = read.vector.written;
+			vectors[read.index] = read.vector.written;
 			sinceTurn += end - at;
 			if (sinceTurn > TURN_BYTES) {
 				sinceTurn = 0;
@@ -67,15 +67,15 @@ export async function vectorsIn(bytes: Uint8Array, format: VectorFormat, most: V
 	} catch {
 		return NONE;
 	}
-	return found.length > count ? NONE : { pieces: vectorList(found), count };
+	return vectors.length > count ? NONE : { pieces: vectorList(vectors), count };
 }
 
 /** null: it is none. `place`: its index where it does not tell one. */
 function vectorOf(element: Uint8Array, place: number, format: VectorFormat): { index: number; vector: Vector } | null {
 	const members = objectMembers(element, 0);
 	const vector = lastMember(members, "embedding");
-	const told = lastMember(members, "index");
-	const index = told === undefined ? place : Number(text(element.subarray(told.valueStart, told.valueEnd)));
+	const indexMember = lastMember(members, "index");
+	const index = indexMember === undefined ? place : Number(text(element.subarray(indexMember.valueStart, indexMember.valueEnd)));
 	const own = vector && inForm(element.subarray(vector.valueStart, vector.valueEnd), format);
 	return own && Number.isInteger(index) && index >= 0 ? { index, vector: own } : null;
 }

@@ -34,7 +34,7 @@ async function make(
 	fetchPublic: PublicFetch | undefined,
 ): Promise<ImageAnswer> {
 	let pictures: readonly Uint8Array[] = [];
-	const tried: AttemptCall = {
+	const attemptCall: AttemptCall = {
 		requestId: call.requestId,
 		targets: call.targets,
 		tenant: call.tenant,
@@ -48,13 +48,13 @@ async function make(
 			return new Response(null, DONE);
 		},
 	};
-	const tries = new Attempts(tried, deps);
+	const attempts = new Attempts(attemptCall, deps);
 	const endMs = deps.clock.monotonicMs() + limitMs;
-	return tries.run(
+	return attempts.run(
 		async (_, current) => {
 			current.end("good");
-			return { upstream: current.node.name, retries: tries.retries, pictures };
+			return { upstream: current.node.name, retries: attempts.retries, pictures };
 		},
-		(watch) => watch.limit(Number.POSITIVE_INFINITY, "picture", endMs),
+		(timeout) => timeout.limit(Number.POSITIVE_INFINITY, "picture", endMs),
 	);
 }

@@ -45,8 +45,8 @@ async function ask(call: ImageForward, attempt: ImageAttempt, count: number): Pr
 		signal,
 	});
 	if (!isGood(response)) {
-		const told = errorBody(await readWhole(response, MAX_ERROR_BYTES), endpoint.key);
-		throw failureOfAnswer(response.status, told, response.headers.get("retry-after"));
+		const body = errorBody(await readWhole(response, MAX_ERROR_BYTES), endpoint.key);
+		throw failureOfAnswer(response.status, body, response.headers.get("retry-after"));
 	}
 	return picturesOf(await readWhole(response, MAX_ANSWER_BYTES), response, attempt, count);
 }

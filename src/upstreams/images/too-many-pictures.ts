@@ -15,8 +15,8 @@ export interface PictureLimits {
 export function checkPictures({ pictures }: Pick<ImageForward, "pictures">, { most, mask }: PictureLimits): void {
 	const count = pictures.filter(({ role }) => role === "picture").length;
 	if (count > most) {
-		const told = most === 0 ? "takes no pictures" : `takes ${most} ${most === 1 ? "picture" : "pictures"}, not ${count}`;
-		throw refused(`This model's upstream ${told}`);
+		const limit = most === 0 ? "takes no pictures" : `takes ${most} ${most === 1 ? "picture" : "pictures"}, not ${count}`;
+		throw refused(`This model's upstream ${limit}`);
 	}
 	if (!mask && count < pictures.length) throw refused("This model's upstream takes no mask: say in the prompt what is to change");
 }

@@ -24,26 +24,26 @@ export function checkedAnswers(send: Fetch, bounds: JsonBounds): Fetch {
 	return async (url, init) => {
 		const response = await send(url, init);
 		if (response.body === null) return response;
-		if (!isGood(response)) return again(response, await readWhole(response, MAX_ERROR_BYTES));
+		if (!isGood(response)) return rebuilt(response, await readWhole(response, MAX_ERROR_BYTES));
 		const type = response.headers.get("content-type")?.split(";", 1)[0]?.trim().toLowerCase() ?? "";
-		if (type === "text/event-stream") return again(response, checkedEvents(response.body.getReader(), new EventEnds(), bounds));
+		if (type === "text/event-stream") return rebuilt(response, checkedEvents(response.body.getReader(), new EventEnds(), bounds));
 		if (type === EVENT_STREAM_FRAMES)
-			return again(response, checkedEvents(response.body.getReader(), new FrameEnds(bounds.bytes), bounds));
+			return rebuilt(response, checkedEvents(response.body.getReader(), new FrameEnds(bounds.bytes), bounds));
 		const bytes = await readWhole(response, bounds.bytes);
-		if (bytes.length > SMALL_BYTES) await refusing(() => inTurns(cutJson(bytes, bounds, CUT_NOTHING)));
-		return again(response, bytes);
+		if (bytes.length > SMALL_BYTES) await orBroken(() => inTurns(cutJson(bytes, bounds, CUT_NOTHING)));
+		return rebuilt(response, bytes);
 	};
 }
 
 const HEADERS_OF_THE_BODY = ["content-length", "content-encoding", "transfer-encoding"];
 
-function again({ status, headers }: Response, body: Uint8Array | ReadableStream<Uint8Array>): Response {
-	const kept = new Headers(headers);
-	for (const name of HEADERS_OF_THE_BODY) kept.delete(name);
-	return new Response(body as Uint8Array<ArrayBuffer>, { status, headers: kept });
+function rebuilt({ status, headers }: Response, body: Uint8Array | ReadableStream<Uint8Array>): Response {
+	const otherHeaders = new Headers(headers);
+	for (const name of HEADERS_OF_THE_BODY) otherHeaders.delete(name);
+	return new Response(body as Uint8Array<ArrayBuffer>, { status, headers: otherHeaders });
 }
 
-async function refusing(check: () => unknown): Promise<void> {
+async function orBroken(check: () => unknown): Promise<void> {
 	try {
 		await check();
 	} catch {
@@ -61,8 +61,8 @@ interface Ends {
 
 /** The bytes of a stream, event by event: an event that is large is checked before the package has it. */
 function checkedEvents(reader: BodyReader, ends: Ends, bounds: JsonBounds): ReadableStream<Uint8Array> {
-	const begun: Uint8Array[] = [];
-	let begunBytes = 0;
+	const pending: Uint8Array[] = [];
+	let pendingBytes = 0;
 	let unread: Uint8Array = new Uint8Array(0);
 	const next = async (): Promise<Uint8Array | null> => {
 		if (unread.length === 0) {
@@ -75,9 +75,9 @@ function checkedEvents(reader: BodyReader, ends: Ends, bounds: JsonBounds): Read
 		return piece;
 	};
 	const whole = (piece: Uint8Array): Uint8Array => {
-		const events = begun.length === 0 ? piece : Buffer.concat([...begun, piece]);
-		begun.length = 0;
-		begunBytes = 0;
+		const events = pending.length === 0 ? piece : Buffer.concat([...pending, piece]);
+		pending.length = 0;
+		pendingBytes = 0;
 		return events;
 	};
 	return new ReadableStream<Uint8Array>(
@@ -86,17 +86,17 @@ function checkedEvents(reader: BodyReader, ends: Ends, bounds: JsonBounds): Read
 				for (;;) {
 					const piece = await next();
 					if (piece === null) {
-						if (begunBytes > 0) controller.enqueue(whole(new Uint8Array(0)));
+						if (pendingBytes > 0) controller.enqueue(whole(new Uint8Array(0)));
 						controller.close();
 						return;
 					}
 					const end = ends.lastIn(piece);
 					const events = end === 0 ? null : whole(piece.subarray(0, end));
-					if (end < piece.length) begun.push(piece.subarray(end));
-					begunBytes += piece.length - end;
-					if (begunBytes > bounds.bytes) throw brokenAnswer("an event without an end");
+					if (end < piece.length) pending.push(piece.subarray(end));
+					pendingBytes += piece.length - end;
+					if (pendingBytes > bounds.bytes) throw brokenAnswer("an event without an end");
 					if (events === null) continue;
-					if (events.length > SMALL_BYTES) await refusing(() => atOnce(cutJson(ends.jsonOf(events), bounds, CUT_NOTHING)));
+					if (events.length > SMALL_BYTES) await orBroken(() => atOnce(cutJson(ends.jsonOf(events), bounds, CUT_NOTHING)));
 					controller.enqueue(events);
 					return;
 				}
@@ -162,9 +162,9 @@ class FrameEnds implements Ends {
 				this.#prelude = [];
 				this.#left = length - 4;
 			}
-			const taken = Math.min(this.#left, piece.length - at);
-			this.#left -= taken;
-			at += taken;
+			const skipped = Math.min(this.#left, piece.length - at);
+			this.#left -= skipped;
+			at += skipped;
 			if (this.#left === 0) end = at;
 		}
 		return end;

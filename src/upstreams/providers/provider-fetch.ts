@@ -15,14 +15,14 @@ export interface Relocation {
  * our name. `move` for packages that know only their own address.
  */
 export function providerFetch(send: Fetch, move?: Relocation): PackageFetch {
-	const call = async (input: string | URL | Request, given: RequestInit = {}): Promise<Response> => {
-		const asked = input instanceof Request ? input.url : String(input);
-		const url = move ? moved(asked, move) : asked;
-		const headers = new Headers(given.headers);
+	const call = async (input: string | URL | Request, init: RequestInit = {}): Promise<Response> => {
+		const requested = input instanceof Request ? input.url : String(input);
+		const url = move ? moved(requested, move) : requested;
+		const headers = new Headers(init.headers);
 		headers.set("user-agent", "turnpike");
 		if (!headers.has("accept-encoding")) headers.set("accept-encoding", "identity");
-		const init: FetchInit = { ...(given as FetchInit), ...initFor(url), headers };
-		return send(url, init);
+		const sentInit: FetchInit = { ...(init as FetchInit), ...initFor(url), headers };
+		return send(url, sentInit);
 	};
 	return Object.assign(call, { preconnect: () => {} });
 }

@@ -66,10 +66,10 @@ async function serve(
 	{ trustedHosts, resolve = systemResolve, dial = (host, port) => ({ host, port }), refusedHosts = [] }: GuardProxyOptions,
 ): Promise<void> {
 	const [requestLine = "", ...fields] = head.split("\r\n");
-	const [method = "", wanted = ""] = requestLine.split(" ");
+	const [method = "", requestTarget = ""] = requestLine.split(" ");
 	const isTunnel = method === "CONNECT";
 	try {
-		const target = publicTarget(isTunnel ? `https://${wanted}/` : wanted, new Set(trustedHosts()));
+		const target = publicTarget(isTunnel ? `https://${requestTarget}/` : requestTarget, new Set(trustedHosts()));
 		if (refusedHosts.includes(target.host)) throw privateHost(target.host);
 		const [address = ""] = await addressesOf(target, resolve);
 		const upstream = connect(dial(address, target.port));
@@ -96,6 +96,6 @@ async function serve(
 
 /** One request on its own connection: the next one is checked anew. */
 function originForm(method: string, { pathname, search }: URL, fields: readonly string[]): string {
-	const kept = fields.filter((field) => !/^(proxy-[^:]*|connection|keep-alive):/i.test(field));
-	return [`${method} ${pathname}${search} HTTP/1.1`, ...kept, "Connection: close"].join("\r\n");
+	const forwarded = fields.filter((field) => !/^(proxy-[^:]*|connection|keep-alive):/i.test(field));
+	return [`${method} ${pathname}${search} HTTP/1.1`, ...forwarded, "Connection: close"].join("\r\n");
 }

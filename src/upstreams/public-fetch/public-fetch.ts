@@ -35,11 +35,11 @@ const REDIRECTS = new Set([301, 302, 303, 307, 308]);
  */
 export function createPublicFetch(options: PublicFetchOptions): PublicFetch {
 	const memory = new PartyCapacity(options.maxBytesInFlight ?? MAX_BYTES_IN_FLIGHT);
-	const get = (url: string, wanted: PublicGet) => new Reading(options, wanted, memory).run(url);
+	const get = (url: string, request: PublicGet) => new Reading(options, request, memory).run(url);
 	return {
 		get,
-		async read(url, wanted) {
-			const answer = await get(url, wanted);
+		async read(url, request) {
+			const answer = await get(url, request);
 			if (answer.status >= 200 && answer.status < 300) return answer;
 			throw new PublicFetchFault("status", `${new URL(answer.url).host} answers ${answer.status}`);
 		},
@@ -49,32 +49,32 @@ export function createPublicFetch(options: PublicFetchOptions): PublicFetch {
 /** One reading: its redirects, and its time. */
 class Reading implements BodyListener {
 	readonly #options: PublicFetchOptions;
-	readonly #wanted: PublicGet;
+	readonly #request: PublicGet;
 	readonly #end = new AbortController();
 	readonly #memory: PartyCapacity;
 	#idle: ReturnType<typeof setTimeout> | undefined;
-	#held = 0;
+	#heldBytes = 0;
 
-	constructor(options: PublicFetchOptions, wanted: PublicGet, memory: PartyCapacity) {
+	constructor(options: PublicFetchOptions, request: PublicGet, memory: PartyCapacity) {
 		this.#options = options;
-		this.#wanted = wanted;
+		this.#request = request;
 		this.#memory = memory;
 	}
 
 	async run(first: string): Promise<PublicAnswer> {
-		const { signal, totalMs = TOTAL_MS } = this.#wanted;
+		const { signal, totalMs = TOTAL_MS } = this.#request;
 		signal.throwIfAborted();
 		const leave = () => this.#end.abort(signal.reason);
 		signal.addEventListener("abort", leave, { once: true });
 		const total = setTimeout(() => this.#end.abort(tooLate(totalMs)), totalMs);
-		this.#stir();
+		this.#restartIdle();
 		try {
 			return await this.#follow(first);
 		} finally {
 			clearTimeout(total);
 			clearTimeout(this.#idle);
 			signal.removeEventListener("abort", leave);
-			this.#memory.giveBack(this.#wanted.tenant, this.#held);
+			this.#memory.giveBack(this.#request.tenant, this.#heldBytes);
 		}
 	}
 
@@ -85,8 +85,8 @@ class Reading implements BodyListener {
 			const target = publicTarget(url, trusted);
 			// Whoever is asked has time limits of its own.
 			clearTimeout(this.#idle);
-			await this.#inTime(this.#wanted.allow?.(target.url));
-			this.#stir();
+			await this.#inTime(this.#request.allow?.(target.url));
+			this.#restartIdle();
 			const message = await this.#open(target);
 			const { location } = message.headers;
 			if (!REDIRECTS.has(message.statusCode ?? 0) || location === undefined) return await this.#answer(target, message);
@@ -104,19 +104,19 @@ class Reading implements BodyListener {
 		const addresses = await this.#inTime(addressesOf(target, resolve));
 		const headers = {
 			"user-agent": userAgent(),
-			accept: this.#wanted.accept ?? "*/*",
+			accept: this.#request.accept ?? "*/*",
 			"accept-encoding": ACCEPT_ENCODING,
 			connection: "close",
 		};
 		for (const [index, address] of addresses.entries()) {
-			this.#stir();
+			this.#restartIdle();
 			const isLast = index === addresses.length - 1;
 			const attempt = new AbortController();
 			const timer = isLast ? undefined : setTimeout(() => attempt.abort(), CONNECT_MS);
 			const signal = AbortSignal.any([this.#end.signal, attempt.signal]);
 			try {
 				const message = await httpGet({ target, address, headers, signal, dial, ...(ca === undefined ? {} : { ca }) });
-				this.#stir();
+				this.#restartIdle();
 				return message;
 			} catch (fault) {
 				if (isLast || this.#end.signal.aborted) throw fault;
@@ -134,7 +134,7 @@ class Reading implements BodyListener {
 			if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(", ") : value);
 		const isGood = status >= 200 && status < 300;
 		try {
-			const bytes = isGood ? await readBody(message, this.#wanted, this.#end.signal, this) : new Uint8Array();
+			const bytes = isGood ? await readBody(message, this.#request, this.#end.signal, this) : new Uint8Array();
 			return { url: target.url.href, status, headers, bytes };
 		} finally {
 			message.destroy();
@@ -142,18 +142,18 @@ class Reading implements BodyListener {
 	}
 
 	onBytes(): void {
-		this.#stir();
+		this.#restartIdle();
 	}
 
 	onHeldBytes(bytes: number): void {
-		if (this.#memory.take(this.#wanted.tenant, bytes, this.#held) !== "taken")
+		if (this.#memory.take(this.#request.tenant, bytes, this.#heldBytes) !== "taken")
 			throw new PublicFetchFault("busy", "Too much is read at once; try again shortly");
-		this.#held += bytes;
+		this.#heldBytes += bytes;
 	}
 
 	/** Something came: the silence begins anew. */
-	#stir(): void {
-		const { idleMs = IDLE_MS } = this.#wanted;
+	#restartIdle(): void {
+		const { idleMs = IDLE_MS } = this.#request;
 		clearTimeout(this.#idle);
 		this.#idle = setTimeout(() => this.#end.abort(tooSilent(idleMs)), idleMs);
 	}

@@ -29,7 +29,7 @@ export async function readBody(
 	message: IncomingMessage,
 	{ maxBytes, cutOff = false }: Pick<PublicGet, "maxBytes" | "cutOff">,
 	signal: AbortSignal,
-	told: BodyListener,
+	listener: BodyListener,
 ): Promise<Uint8Array<ArrayBuffer>> {
 	if (!cutOff && Number(message.headers["content-length"] ?? 0) > maxBytes) throw tooLarge(maxBytes);
 	const encoding = (message.headers["content-encoding"] ?? "identity").trim().toLowerCase();
@@ -46,7 +46,7 @@ export async function readBody(
 		length += piece.length;
 		if (length > maxBytes && !cutOff) return reject(tooLarge(maxBytes));
 		try {
-			told.onHeldBytes(piece.length);
+			listener.onHeldBytes(piece.length);
 		} catch (fault) {
 			return reject(fault);
 		}
@@ -55,7 +55,7 @@ export async function readBody(
 		return undefined;
 	});
 	body.on("end", () => resolve(concatBytes(pieces)));
-	message.on("data", () => told.onBytes());
+	message.on("data", () => listener.onBytes());
 	message.on("error", (fault) => reject(brokenOff(fault)));
 	message.on("aborted", () => reject(brokenOff()));
 	if (decoder !== null) {

@@ -28,7 +28,7 @@ export interface SearchProvider {
 	readonly maxPages: number;
 	/** Never stands in a log. */
 	readonly secret: string | null;
-	request(wanted: ResultPageRequest): ProviderRequest;
+	request(page: ResultPageRequest): ProviderRequest;
 	/** Reads a good answer. Throws where it is none. */
 	results(answer: unknown): readonly SearchResult[];
 }

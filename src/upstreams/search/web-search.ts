@@ -24,14 +24,14 @@ export interface WebSearchOptions {
 }
 
 /** A provider that failed is asked last for this long, or for as long as it says, up to five minutes. */
-const ASIDE_MS = 30_000;
-const MAX_ASIDE_MS = 300_000;
+const DEFER_MS = 30_000;
+const MAX_DEFER_MS = 300_000;
 
 /** Asks the operator's search providers, one after the other until one answers. A query is in no log. */
 export function createWebSearch(options: WebSearchOptions): WebSearch {
 	const { config, clock = systemTimerClock, log, fetch = globalThis.fetch as Fetch } = options;
 	/** Provider -> until when it is asked last. */
-	const aside = new Map<SearchProviderName, number>();
+	const deferred = new Map<SearchProviderName, number>();
 
 	async function results(provider: SearchProvider, { text, limit }: SearchQuery, signal: AbortSignal): Promise<SearchResult[]> {
 		const { safeSearch: safe } = config();
@@ -72,7 +72,7 @@ export function createWebSearch(options: WebSearchOptions): WebSearch {
 	/** The wanted one first, those that just failed last. */
 	function ordered(prefer: SearchProviderName | undefined): SearchProvider[] {
 		const now = clock.monotonicMs();
-		const rank = ({ name }: SearchProvider) => ((aside.get(name) ?? 0) > now ? 2 : name === prefer ? 0 : 1);
+		const rank = ({ name }: SearchProvider) => ((deferred.get(name) ?? 0) > now ? 2 : name === prefer ? 0 : 1);
 		return configuredProviders(config().search).sort((a, b) => rank(a) - rank(b));
 	}
 
@@ -88,15 +88,15 @@ export function createWebSearch(options: WebSearchOptions): WebSearch {
 			const waits: number[] = [];
 			for (const provider of providers) {
 				try {
-					const found = await attempt(provider, query, signal);
-					aside.delete(provider.name);
-					return { provider: provider.name, results: found };
+					const hits = await attempt(provider, query, signal);
+					deferred.delete(provider.name);
+					return { provider: provider.name, results: hits };
 				} catch (fault) {
 					signal.throwIfAborted();
-					const asked = fault instanceof ProviderStatus ? Number(fault.retryAfter) * 1_000 : 0;
-					const asideMs = asked > 0 ? Math.min(asked, MAX_ASIDE_MS) : ASIDE_MS;
-					aside.set(provider.name, clock.monotonicMs() + asideMs);
-					if (fault instanceof ProviderStatus && fault.status === 429) waits.push(asideMs);
+					const retryAfterMs = fault instanceof ProviderStatus ? Number(fault.retryAfter) * 1_000 : 0;
+					const deferMs = retryAfterMs > 0 ? Math.min(retryAfterMs, MAX_DEFER_MS) : DEFER_MS;
+					deferred.set(provider.name, clock.monotonicMs() + deferMs);
+					if (fault instanceof ProviderStatus && fault.status === 429) waits.push(deferMs);
 					log.warn({ provider: provider.name, cause: (fault as Error).message }, "a search provider gave no answer");
 				}
 			}

@@ -29,15 +29,15 @@ export async function comfyImages(call: ImageForward, attempt: ImageAttempt): Pr
 	const pictures = await uploaded(call, attempt, server);
 	// What has run before is not run again there: without a seed of the caller's each job has its own.
 	const seed = call.seed ?? randomInt(MAX_SEED);
-	const made: Uint8Array[] = [];
-	while (made.length < call.count) {
-		const values = { ...parameterValues(call, seed + made.length), ...pictures };
+	const results: Uint8Array[] = [];
+	while (results.length < call.count) {
+		const values = { ...parameterValues(call, seed + results.length), ...pictures };
 		const done = await run(server, withInputs(workflow, fillParameters(parameters, values)), signal);
-		const stored = chosen(done, target.output).slice(0, call.count - made.length);
+		const stored = chosen(done, target.output).slice(0, call.count - results.length);
 		if (stored.length === 0) throw brokenAnswer("a workflow that stores no picture");
-		for (const one of stored) made.push(await server.view(one));
+		for (const one of stored) results.push(await server.view(one));
 	}
-	return made;
+	return results;
 }
 
 /** The pictures that the workflow names, stored at the server; values are their names there. */
@@ -68,12 +68,12 @@ async function run(server: ComfyServer, workflow: ReturnType<typeof withInputs>,
 }
 
 async function finished(server: ComfyServer, id: string, signal: AbortSignal): Promise<Done> {
-	for (let asked = 1; ; asked++) {
+	for (let polls = 1; ; polls++) {
 		const job = await server.job(id);
 		if (job.state === "failed") throw brokenAnswer(`the workflow failed at ${job.node}`);
 		if (job.state === "done") return job;
-		if (asked % QUEUE_EACH === 0) await checkKnown(server, id);
-		await sleep(Math.min(FIRST_PAUSE_MS * 1.3 ** asked, LONGEST_PAUSE_MS), undefined, { signal });
+		if (polls % QUEUE_EACH === 0) await checkKnown(server, id);
+		await sleep(Math.min(FIRST_PAUSE_MS * 1.3 ** polls, LONGEST_PAUSE_MS), undefined, { signal });
 	}
 }
 

@@ -66,8 +66,8 @@ export class ComfyServer {
 	 */
 	async queue(id: string, workflow: Workflow): Promise<string> {
 		const body = { prompt: workflow, prompt_id: id, client_id: id };
-		const answer = await this.#json("/prompt", { body: JSON.stringify(body), type: "application/json" }, (status, told) =>
-			status === 400 ? upstreamOffline(`the workflow is refused: ${refusalType(told)}`, status) : null,
+		const answer = await this.#json("/prompt", { body: JSON.stringify(body), type: "application/json" }, (status, refusal) =>
+			status === 400 ? upstreamOffline(`the workflow is refused: ${refusalType(refusal)}`, status) : null,
 		);
 		if (typeof answer.prompt_id !== "string") return id;
 		if (!isId(answer.prompt_id)) throw brokenAnswer("an id of a job that is none");
@@ -122,19 +122,19 @@ export class ComfyServer {
 
 	async #json(
 		path: string,
-		sent?: Sent,
+		sent?: PostedBody,
 		own: (status: number, body: unknown) => UpstreamFailure | null = () => null,
 	): Promise<Fields> {
 		const response = await this.#ask(path, sent);
 		const bytes = await readWhole(response, MAX_JSON_BYTES);
 		if (!isGood(response)) {
-			const told = errorBody(bytes, this.#deps.endpoint.key);
-			throw own(response.status, told) ?? failureOfAnswer(response.status, told, response.headers.get("retry-after"));
+			const refusal = errorBody(bytes, this.#deps.endpoint.key);
+			throw own(response.status, refusal) ?? failureOfAnswer(response.status, refusal, response.headers.get("retry-after"));
 		}
 		return record((await parsedAnswer(bytes, response.status, JSON_BOUNDS)).value);
 	}
 
-	#ask(path: string, sent?: Sent): Promise<Response> {
+	#ask(path: string, sent?: PostedBody): Promise<Response> {
 		const { endpoint, fetch, signal, requestId } = this.#deps;
 		const headers = { "accept-encoding": "identity", ...endpoint.probeHeaders, "x-request-id": requestId };
 		const init = { ...endpoint.init, headers, signal };
@@ -148,7 +148,7 @@ export class ComfyServer {
 	}
 }
 
-interface Sent {
+interface PostedBody {
 	readonly body: Uint8Array | string;
 	readonly type: string;
 }
@@ -184,8 +184,8 @@ function failedNode(messages: unknown): string {
 }
 
 /** The kinds of errors, like `value_not_in_list`; their texts may quote the prompt. */
-function refusalType(told: unknown): string {
-	const { error, node_errors: nodes } = record(told);
+function refusalType(body: unknown): string {
+	const { error, node_errors: nodes } = record(body);
 	const kinds = Object.values(record(nodes)).flatMap((node) => {
 		const { errors } = record(node);
 		return Array.isArray(errors) ? errors.map((each) => record(each).type) : [];

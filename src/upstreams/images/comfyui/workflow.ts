@@ -13,26 +13,26 @@ interface WorkflowNode {
 export type Workflow = Readonly<Record<string, WorkflowNode>>;
 
 const MAX_BYTES = 4 * 1024 * 1024;
-const MAX_KEPT = 100;
+const MAX_CACHED = 100;
 
-interface Kept {
+interface CachedWorkflow {
 	readonly changedMs: number;
 	readonly workflow: Workflow;
 }
 
 /** By path: a file is read again when it has changed. */
-const kept = new Map<string, Kept>();
+const cache = new Map<string, CachedWorkflow>();
 
 /** Throws UpstreamFailure (the model is offline) where the file cannot be read or holds no workflow. */
 export async function readWorkflow(path: string): Promise<Workflow> {
 	try {
 		const { mtimeMs, size } = await stat(path);
-		const known = kept.get(path);
+		const known = cache.get(path);
 		if (known?.changedMs === mtimeMs) return known.workflow;
 		if (size > MAX_BYTES) throw new Error(`more than ${MAX_BYTES} bytes`);
 		const workflow = checked(JSON.parse(await readFile(path, "utf8")));
-		if (kept.size >= MAX_KEPT) kept.clear();
-		kept.set(path, { changedMs: mtimeMs, workflow });
+		if (cache.size >= MAX_CACHED) cache.clear();
+		cache.set(path, { changedMs: mtimeMs, workflow });
 		return workflow;
 	} catch (error) {
 		throw upstreamOffline(

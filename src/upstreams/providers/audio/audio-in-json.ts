@@ -18,15 +18,15 @@ export class AudioInJson {
 	#base64: Uint8Array | null = null;
 
 	/** The answer for the package. Throws UpstreamFailure where it is too large, or made of more than an answer is. */
-	async without(response: Response): Promise<Response> {
+	async withStandIn(response: Response): Promise<Response> {
 		const bytes = await readWhole(response, MAX_JSON_BYTES);
 		const headers = new Headers(response.headers);
 		for (const name of ["content-length", "content-encoding", "transfer-encoding"]) headers.delete(name);
-		const body = bytes.length <= LONG_STRING ? bytes : await this.#takenFrom(bytes);
+		const body = bytes.length <= LONG_STRING ? bytes : await this.#replaceSound(bytes);
 		return new Response(body as Uint8Array<ArrayBuffer>, { status: response.status, headers });
 	}
 
-	async #takenFrom(bytes: Uint8Array): Promise<Uint8Array> {
+	async #replaceSound(bytes: Uint8Array): Promise<Uint8Array> {
 		const fault = () => brokenAnswer("an answer that is made of more than a sound");
 		const limits = { longerThan: LONG_STRING, keep: 0 };
 		const { cuts } = await inTurns(cutJson(bytes, { ...ANSWER_BOUNDS, bytes: LONG_STRING }, limits)).catch(() => {
@@ -41,11 +41,11 @@ export class AudioInJson {
 	}
 
 	/** What the package made of the answer, with the sound in it. Throws UpstreamFailure for what is no base64. */
-	async in(made: string | Uint8Array): Promise<Uint8Array> {
-		const given = typeof made === "string" ? Buffer.from(made, "base64") : made;
-		if (this.#base64 === null) return given;
-		const head = given.subarray(0, given.length - STAND_IN_BYTES.length);
-		if (!STAND_IN_BYTES.equals(given.subarray(head.length))) throw brokenAnswer("an answer whose longest text is no sound");
+	async restore(audio: string | Uint8Array): Promise<Uint8Array> {
+		const bytes = typeof audio === "string" ? Buffer.from(audio, "base64") : audio;
+		if (this.#base64 === null) return bytes;
+		const head = bytes.subarray(0, bytes.length - STAND_IN_BYTES.length);
+		if (!STAND_IN_BYTES.equals(bytes.subarray(head.length))) throw brokenAnswer("an answer whose longest text is no sound");
 		const sound = await inTurns(decodeBase64Over(this.#base64));
 		this.#base64 = null;
 		if (sound === null) throw brokenAnswer("a sound that is no base64");

@@ -19,7 +19,7 @@ export interface VoiceSampleFile {
 	readonly type: string;
 }
 
-interface Ask {
+interface VoiceRequest {
 	readonly method: "POST" | "DELETE";
 	/** Below the provider's address. */
 	readonly path: string;
@@ -29,29 +29,29 @@ interface Ask {
 interface VoiceRegister {
 	/** Headers of the key. */
 	auth(key: string): Readonly<Record<string, string>>;
-	make(sample: VoiceSampleFile): Ask;
+	create(sample: VoiceSampleFile): VoiceRequest;
 	/** Where the answer has the name. */
 	readonly member: string;
 	/** Absent: it ends by itself. */
-	takeBack?(name: string): Ask;
+	remove?(name: string): VoiceRequest;
 }
 
 const REGISTERS: Readonly<Partial<Record<ProviderName, VoiceRegister>>> = {
 	elevenlabs: {
 		auth: (key) => ({ "xi-api-key": key }),
-		make: (sample) => ({ method: "POST", path: "/v1/voices/add", body: formOf(sample, {}) }),
+		create: (sample) => ({ method: "POST", path: "/v1/voices/add", body: formOf(sample, {}) }),
 		member: "voice_id",
-		takeBack: (name) => ({ method: "DELETE", path: `/v1/voices/${encodeURIComponent(name)}` }),
+		remove: (name) => ({ method: "DELETE", path: `/v1/voices/${encodeURIComponent(name)}` }),
 	},
 	lmnt: {
 		auth: (key) => ({ "x-api-key": key }),
-		make: (sample) => ({ method: "POST", path: "/v1/ai/voice", body: formOf(sample, { enhance: "false" }) }),
+		create: (sample) => ({ method: "POST", path: "/v1/ai/voice", body: formOf(sample, { enhance: "false" }) }),
 		member: "id",
-		takeBack: (name) => ({ method: "DELETE", path: `/v1/ai/voice/${encodeURIComponent(name)}` }),
+		remove: (name) => ({ method: "DELETE", path: `/v1/ai/voice/${encodeURIComponent(name)}` }),
 	},
 	fal: {
 		auth: (key) => ({ authorization: `Key ${key}` }),
-		make: ({ bytes, type }) => ({
+		create: ({ bytes, type }) => ({
 			method: "POST",
 			path: "/fal-ai/minimax/voice-clone",
 			body: { audio_url: `data:${type};base64,${Buffer.from(bytes).toString("base64")}` },
@@ -76,7 +76,7 @@ export async function createProviderVoice(
 	signal: AbortSignal,
 ): Promise<string> {
 	const register = registerOf(config);
-	const answer = await ask(config, register, register.make(sample), fetch, signal);
+	const answer = await ask(config, register, register.create(sample), fetch, signal);
 	const name = answer[register.member];
 	if (typeof name !== "string" || name === "" || name.length > MAX_NAME) throw brokenAnswer("the answer has no name of a voice");
 	return name;
@@ -90,8 +90,8 @@ export async function deleteProviderVoice(
 	signal: AbortSignal,
 ): Promise<void> {
 	const register = registerOf(config);
-	if (register.takeBack === undefined) return;
-	await ask(config, register, register.takeBack(name), fetch, signal, [404]);
+	if (register.remove === undefined) return;
+	await ask(config, register, register.remove(name), fetch, signal, [404]);
 }
 
 function registerOf({ provider }: ProviderUpstream): VoiceRegister {
@@ -103,10 +103,10 @@ function registerOf({ provider }: ProviderUpstream): VoiceRegister {
 async function ask(
 	{ url, key = "", headers }: ProviderUpstream,
 	{ auth }: VoiceRegister,
-	{ method, path, body }: Ask,
+	{ method, path, body }: VoiceRequest,
 	fetch: Fetch,
 	signal: AbortSignal,
-	fine: readonly number[] = [],
+	accepted: readonly number[] = [],
 ): Promise<Readonly<Record<string, unknown>>> {
 	const address = `${url.replace(/\/+$/, "")}${path}`;
 	const json = body === undefined || body instanceof FormData ? {} : { "content-type": "application/json" };
@@ -127,10 +127,10 @@ async function ask(
 		signal,
 	};
 	const response = await fetch(address, init);
-	const told = errorBody(await readWhole(response, MAX_ANSWER_BYTES), key || undefined);
-	if (!response.ok && !fine.includes(response.status))
-		throw failureOfAnswer(response.status, told, response.headers.get("retry-after"));
-	return typeof told === "object" && told !== null ? (told as Record<string, unknown>) : {};
+	const answer = errorBody(await readWhole(response, MAX_ANSWER_BYTES), key || undefined);
+	if (!response.ok && !accepted.includes(response.status))
+		throw failureOfAnswer(response.status, answer, response.headers.get("retry-after"));
+	return typeof answer === "object" && answer !== null ? (answer as Record<string, unknown>) : {};
 }
 
 function formOf({ handle, bytes, type }: VoiceSampleFile, fields: Readonly<Record<string, string>>): FormData {

@@ -31,7 +31,7 @@ export interface ProviderSpeech {
 	readonly fetch: Fetch;
 }
 
-export interface ProviderSpoken {
+export interface ProviderAudio {
 	/** As a server of audio answers. */
 	readonly response: Response;
 	/** What was asked for. */
@@ -58,19 +58,20 @@ const TYPES: Readonly<Record<AudioFormatName, string>> = {
  * Speaks by a provider's package. The audio is answered as it comes, before it is whole, where the provider sends it as it
  * is made. Throws what a connection throws, UpstreamFailure, and ApiError for what no provider can be asked.
  */
-export async function speakByProvider(speech: ProviderSpeech, signal: AbortSignal): Promise<ProviderSpoken> {
+export async function speakByProvider(speech: ProviderSpeech, signal: AbortSignal): Promise<ProviderAudio> {
 	const { config, model } = speech;
-	const facts = speechCapabilities(config.provider, model);
-	if (facts === undefined) throw upstreamOffline(`${config.provider} offers no speech`);
-	if (speech.sample !== null && !facts.sample) throw upstreamOffline(`${config.provider} takes no samples with its requests`);
-	const natural = facts.speed !== null && speech.speed >= facts.speed.min && speech.speed <= facts.speed.max;
-	const format = askedFormat(speech, facts);
-	const tap = new AudioTap(speech.fetch, facts.audio);
+	const capabilities = speechCapabilities(config.provider, model);
+	if (capabilities === undefined) throw upstreamOffline(`${config.provider} offers no speech`);
+	if (speech.sample !== null && !capabilities.sample)
+		throw upstreamOffline(`${config.provider} takes no samples with its requests`);
+	const natural = capabilities.speed !== null && speech.speed >= capabilities.speed.min && speech.speed <= capabilities.speed.max;
+	const format = requestedFormat(speech, capabilities);
+	const tap = new AudioTap(speech.fetch, capabilities.audio);
 	try {
 		const makers = await loadProvider(config, { fetch: tap.fetch });
 		if (makers.speech === undefined) throw upstreamOffline(`${config.provider} offers no speech`);
 		const speed = natural && speech.speed !== 1 ? speech.speed : undefined;
-		const result = await makers.speech(model).doGenerate(callOptions({ speech, facts, format, speed, signal }));
+		const result = await makers.speech(model).doGenerate(callOptions({ speech, capabilities, format, speed, signal }));
 		return {
 			response: tap.answer ?? new Response(await tap.soundIn(result.audio), { headers: { "content-type": TYPES[format] } }),
 			format,
@@ -82,32 +83,32 @@ export async function speakByProvider(speech: ProviderSpeech, signal: AbortSigna
 	}
 }
 
-function askedFormat({ format, formats }: ProviderSpeech, facts: SpeechCapabilities): AudioFormatName {
-	const makes = (wanted: AudioFormatName) => facts.formats[wanted] !== undefined && (formats?.includes(wanted) ?? true);
+function requestedFormat({ format, formats }: ProviderSpeech, capabilities: SpeechCapabilities): AudioFormatName {
+	const makes = (name: AudioFormatName) => capabilities.formats[name] !== undefined && (formats?.includes(name) ?? true);
 	if (makes(format)) return format;
-	return formats?.find(makes) ?? facts.first;
+	return formats?.find(makes) ?? capabilities.first;
 }
 
 interface CallContent {
 	readonly speech: ProviderSpeech;
-	readonly facts: SpeechCapabilities;
+	readonly capabilities: SpeechCapabilities;
 	readonly format: AudioFormatName;
 	readonly speed: number | undefined;
 	readonly signal: AbortSignal;
 }
 
-function callOptions({ speech, facts, format, speed, signal }: CallContent): SpeechModelV4CallOptions {
+function callOptions({ speech, capabilities, format, speed, signal }: CallContent): SpeechModelV4CallOptions {
 	const { text, voice, sample, prompt, language, requestId } = speech;
-	const outputFormat = facts.formats[format];
+	const outputFormat = capabilities.formats[format];
 	const details: SpeechOptions = { ...speech, speed, sample: sample === null ? null : encoded(sample) };
 	return {
 		text,
 		...(voice === null ? {} : { voice: voiceFor(speech.config, voice) }),
 		...(outputFormat === undefined ? {} : { outputFormat }),
-		...(facts.prompt && prompt !== undefined ? { instructions: prompt } : {}),
-		...(facts.language && language !== undefined ? { language } : {}),
+		...(capabilities.prompt && prompt !== undefined ? { instructions: prompt } : {}),
+		...(capabilities.language && language !== undefined ? { language } : {}),
 		...(speed === undefined ? {} : { speed }),
-		providerOptions: { ...facts.options?.(details) },
+		providerOptions: { ...capabilities.options?.(details) },
 		headers: { "x-request-id": requestId },
 		abortSignal: signal,
 	};
@@ -143,15 +144,15 @@ class AudioTap {
 	readonly fetch: Fetch = async (url, init) => {
 		const response = await this.#fetch(url, init);
 		const isAudio = this.#audio === "answer" || (this.#audio === "file" && (init.method ?? "GET") === "GET");
-		if (response.ok && this.#audio === "json") return this.#sound.without(response);
+		if (response.ok && this.#audio === "json") return this.#sound.withStandIn(response);
 		if (!response.ok || !isAudio) return boundedAnswer(response, MAX_JSON_BYTES);
 		this.#answer = this.#audio === "file" ? asUnknownFile(response) : response;
 		return new Response(new Uint8Array(1), { status: response.status, headers: response.headers });
 	};
 
 	/** Of a sound in JSON: its bytes, from what the package made of the answer. */
-	async soundIn(made: string | Uint8Array): Promise<ReadableStream<Uint8Array>> {
-		const sound = await this.#sound.in(made);
+	async soundIn(audio: string | Uint8Array): Promise<ReadableStream<Uint8Array>> {
+		const sound = await this.#sound.restore(audio);
 		let at = 0;
 		return new ReadableStream({
 			async pull(controller) {

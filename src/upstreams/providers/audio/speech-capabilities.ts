@@ -63,7 +63,7 @@ const OPENAI: SpeechCapabilities = {
 	audio: "answer",
 };
 
-const FACTS: Readonly<Partial<Record<ProviderName, SpeechCapabilities>>> = {
+const SPEECH_CAPABILITIES: Readonly<Partial<Record<ProviderName, SpeechCapabilities>>> = {
 	azure: OPENAI,
 	openai: OPENAI,
 	google: GEMINI,
@@ -162,7 +162,7 @@ const FAL_MINIMAX: SpeechCapabilities = {
 
 /** undefined: the provider does not speak. */
 export function speechCapabilities(provider: ProviderName, model: string): SpeechCapabilities | undefined {
-	if (provider !== "fal") return FACTS[provider];
+	if (provider !== "fal") return SPEECH_CAPABILITIES[provider];
 	if (/\bminimax\b/.test(model)) return FAL_MINIMAX;
 	return /\belevenlabs\b/.test(model) ? FAL_ELEVENLABS : FAL;
 }

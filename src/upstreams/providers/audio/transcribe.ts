@@ -28,22 +28,23 @@ const ANSWER_BOUNDS = { bytes: 16 << 20, keys: 200_000, differentKeys: 2_000, va
  * Transcribes by a provider's package. The answer is the one of OpenAI's protocol with all its times. Throws what a
  * connection throws, UpstreamFailure, and ApiError for what no provider can be asked.
  */
-export async function transcribeByProvider(asked: ProviderTranscription, signal: AbortSignal): Promise<Response> {
-	const { config, model, file, requestId } = asked;
-	const facts = transcriptionCapabilities(config.provider);
-	const fetch = checkedAnswers(asked.fetch, ANSWER_BOUNDS);
+export async function transcribeByProvider(request: ProviderTranscription, signal: AbortSignal): Promise<Response> {
+	const { config, model, file, requestId } = request;
+	const capabilities = transcriptionCapabilities(config.provider);
+	const fetch = checkedAnswers(request.fetch, ANSWER_BOUNDS);
 	try {
 		const { transcription } = await loadProvider(config, { fetch });
-		if (facts === undefined || transcription === undefined) throw upstreamOffline(`${config.provider} offers no transcription`);
-		const { prefix = "" } = facts;
+		if (capabilities === undefined || transcription === undefined)
+			throw upstreamOffline(`${config.provider} offers no transcription`);
+		const { prefix = "" } = capabilities;
 		const result = transcription(model.startsWith(prefix) ? model.slice(prefix.length) : model).doGenerate({
 			audio: file.bytes,
 			mediaType: file.type,
-			providerOptions: { ...facts.options(asked) },
+			providerOptions: { ...capabilities.options(request) },
 			headers: { "x-request-id": requestId },
 			abortSignal: signal,
 		});
-		return Response.json(answerOf(await unlessAborted(result, signal), facts, asked));
+		return Response.json(answerOf(await unlessAborted(result, signal), capabilities, request));
 	} catch (error) {
 		throw signal.aborted ? signal.reason : jobFault(error);
 	}
@@ -73,19 +74,19 @@ function jobFault(error: unknown): unknown {
 function answerOf(
 	result: TranscriptionModelV4Result,
 	{ times, glue = " " }: TranscriptionCapabilities,
-	wish: TranscriptionOptions,
+	options: TranscriptionOptions,
 ) {
-	const areWords = times === "word" || (times === "asked" && wish.timings === "word");
-	const said = (result.words ?? (areWords ? result.segments : wordsOfUtterances(result))).map(partOf);
-	const segments = areWords ? segmentsOfWords(said, glue) : result.segments.map(partOf);
+	const areWords = times === "word" || (times === "asked" && options.timings === "word");
+	const words = (result.words ?? (areWords ? result.segments : wordsOfUtterances(result))).map(partOf);
+	const segments = areWords ? segmentsOfWords(words, glue) : result.segments.map(partOf);
 	return {
 		text: result.text,
 		...(result.language === undefined ? {} : { language: result.language }),
-		...(wish.timings === "none"
+		...(options.timings === "none"
 			? {}
 			: {
 					segments,
-					words: said.filter(({ text }) => text.trim() !== "").map(({ text, start, end }) => ({ word: text, start, end })),
+					words: words.filter(({ text }) => text.trim() !== "").map(({ text, start, end }) => ({ word: text, start, end })),
 				}),
 	};
 }
@@ -96,8 +97,8 @@ function partOf({ text, startSecond, endSecond }: TranscriptionModelV4Result["se
 
 /** Gladia's words stand beside what its package makes of them. */
 function wordsOfUtterances({ providerMetadata }: TranscriptionModelV4Result): TranscriptionModelV4Result["segments"] {
-	const told = providerMetadata?.gladia as { result?: { transcription?: { utterances?: unknown } } } | undefined;
-	const utterances = told?.result?.transcription?.utterances;
+	const metadata = providerMetadata?.gladia as { result?: { transcription?: { utterances?: unknown } } } | undefined;
+	const utterances = metadata?.result?.transcription?.utterances;
 	if (!Array.isArray(utterances)) return [];
 	return (utterances as { words?: { word: string; start: number; end: number }[] | null }[]).flatMap(({ words }) =>
 		(words ?? []).map(({ word, start, end }) => ({ text: word.trim(), startSecond: start, endSecond: end })),

@@ -18,7 +18,7 @@ export interface TranscriptionCapabilities {
 	/** What stands between two words; absent: a space. */
 	readonly glue?: string;
 	/** Options in the provider's own namespace. */
-	readonly options: (wish: TranscriptionOptions) => Readonly<Record<string, JSONObject>>;
+	readonly options: (requested: TranscriptionOptions) => Readonly<Record<string, JSONObject>>;
 	/** A beginning of models' names that the package adds by itself. */
 	readonly prefix?: string;
 }
@@ -26,7 +26,7 @@ export interface TranscriptionCapabilities {
 const OPENAI: TranscriptionCapabilities = {
 	times: "asked",
 	options: ({ language, timings }) => ({
-		openai: { ...told("language", language), ...(timings === "none" ? {} : { timestampGranularities: [timings] }) },
+		openai: { ...ifDefined("language", language), ...(timings === "none" ? {} : { timestampGranularities: [timings] }) },
 	}),
 };
 const GOOGLE: TranscriptionCapabilities = {
@@ -36,7 +36,7 @@ const GOOGLE: TranscriptionCapabilities = {
 	}),
 };
 
-const FACTS: Readonly<Partial<Record<ProviderName, TranscriptionCapabilities>>> = {
+const TRANSCRIPTION_CAPABILITIES: Readonly<Partial<Record<ProviderName, TranscriptionCapabilities>>> = {
 	assemblyai: {
 		times: "word",
 		options: ({ language }) => ({
@@ -57,7 +57,7 @@ const FACTS: Readonly<Partial<Record<ProviderName, TranscriptionCapabilities>>> 
 		glue: "",
 		options: ({ language, timings }) => ({
 			elevenlabs: {
-				...told("languageCode", language),
+				...ifDefined("languageCode", language),
 				diarize: false,
 				tagAudioEvents: false,
 				timestampsGranularity: timings === "none" ? "none" : "word",
@@ -72,14 +72,14 @@ const FACTS: Readonly<Partial<Record<ProviderName, TranscriptionCapabilities>>> 
 			fal: { language: language ?? null, diarize: false, chunkLevel: timings === "word" ? "word" : "segment" },
 		}),
 	},
-	gladia: { times: "segment", options: ({ language }) => ({ gladia: told("language", language) }) },
+	gladia: { times: "segment", options: ({ language }) => ({ gladia: ifDefined("language", language) }) },
 	google: GOOGLE,
 	"google-vertex": GOOGLE,
 	groq: {
 		times: "asked",
 		options: ({ language, timings }) => ({
 			groq: {
-				...told("language", language),
+				...ifDefined("language", language),
 				...(timings === "none"
 					? { responseFormat: "json" }
 					: { responseFormat: "verbose_json", timestampGranularities: [timings] }),
@@ -90,21 +90,21 @@ const FACTS: Readonly<Partial<Record<ProviderName, TranscriptionCapabilities>>> 
 	mistral: {
 		times: "asked",
 		options: ({ language, timings }) => ({
-			mistral: timings === "none" ? told("language", language) : { timestampGranularities: [timings] },
+			mistral: timings === "none" ? ifDefined("language", language) : { timestampGranularities: [timings] },
 		}),
 	},
 	revai: {
 		times: "word",
-		options: ({ language }) => ({ revai: { ...told("language", language), skip_diarization: true } }),
+		options: ({ language }) => ({ revai: { ...ifDefined("language", language), skip_diarization: true } }),
 	},
 	xai: { times: "word", options: ({ language }) => ({ xai: language === undefined ? {} : { language, format: true } }) },
 };
 
 /** undefined: the provider does not transcribe. */
 export function transcriptionCapabilities(provider: ProviderName): TranscriptionCapabilities | undefined {
-	return FACTS[provider];
+	return TRANSCRIPTION_CAPABILITIES[provider];
 }
 
-function told(name: string, value: string | undefined): JSONObject {
+function ifDefined(name: string, value: string | undefined): JSONObject {
 	return value === undefined ? {} : { [name]: value };
 }

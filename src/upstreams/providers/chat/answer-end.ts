@@ -20,7 +20,7 @@ export interface AnswerContents {
  */
 export function finishReasonOf(
 	{ unified, raw }: LanguageModelV4FinishReason,
-	said: AnswerContents,
+	contents: AnswerContents,
 ): "stop" | "length" | "tool_calls" {
 	switch (unified) {
 		case "length":
@@ -30,14 +30,14 @@ export function finishReasonOf(
 		case "error":
 			throw brokenAnswer("the provider says that the answer failed");
 		case "content-filter":
-			if (!said.anything) throw new UpstreamFailure("request", contentRefusal(""), "the provider refused to answer");
+			if (!contents.anything) throw new UpstreamFailure("request", contentRefusal(""), "the provider refused to answer");
 			return "stop";
 		case "other":
 			if (raw === undefined) throw brokenAnswer("the answer has no end");
 			// As xAI's whole answers say it.
 			if (raw === "incomplete") return "length";
 	}
-	return said.toolCalls ? "tool_calls" : "stop";
+	return contents.toolCalls ? "tool_calls" : "stop";
 }
 
 /** Usage in OpenAI's form; null where the provider did not tell both sides of it. */

@@ -24,9 +24,9 @@ export function assistantMessage({ provider, message, index, toolNames }: Assist
 		message.reasoning_content,
 		details.filter(({ type }) => type === "reasoning"),
 	);
-	const said = typeof message.content === "string" ? message.content : parts(message.content).map(textOf).join("");
+	const text = typeof message.content === "string" ? message.content : parts(message.content).map(textOf).join("");
 	const ofText = details.find(({ type }) => type === "text");
-	if (said !== "" || ofText !== undefined) content.push({ type: "text", text: said, ...optionsOf(ofText) });
+	if (text !== "" || ofText !== undefined) content.push({ type: "text", text: text, ...optionsOf(ofText) });
 	const calls = Array.isArray(message.tool_calls) ? message.tool_calls.filter(isRecord) : [];
 	for (const [place, { id, function: called }] of calls.entries()) {
 		if (!isRecord(called)) continue;

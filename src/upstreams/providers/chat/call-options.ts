@@ -13,7 +13,7 @@ type Schema = LanguageModelV4FunctionTool["inputSchema"];
 
 export interface CallOptionsInput {
 	readonly provider: ProviderName;
-	readonly facts: ChatCapabilities;
+	readonly capabilities: ChatCapabilities;
 	/** In the words of PROVIDER_DIALECT. */
 	readonly body: Fields;
 	readonly model: TextModel;
@@ -26,25 +26,25 @@ const NO_ARGUMENTS: Schema = { type: "object", properties: {} };
 
 /** A chat request as a package's model takes it. Throws ApiError where no provider can be asked it. */
 export async function callOptionsOf(inputs: CallOptionsInput): Promise<LanguageModelV4CallOptions> {
-	const { provider, facts, body, model, upstreamModel } = inputs;
+	const { provider, capabilities, body, model, upstreamModel } = inputs;
 	if (typeof body.n === "number" && body.n > 1)
 		throw new ApiError("INVALID_REQUEST", { message: "n: this model gives one choice for a request", param: "n" });
-	const prompt = promptOf({ provider, facts, messages: Array.isArray(body.messages) ? body.messages : [] });
+	const prompt = promptOf({ provider, capabilities, messages: Array.isArray(body.messages) ? body.messages : [] });
 	const effort = effortOf(body.reasoning_effort, model);
-	const own = facts.needsMaximum ? (model.maxCompletionTokens ?? undefined) : undefined;
+	const own = capabilities.needsMaximum ? (model.maxCompletionTokens ?? undefined) : undefined;
 	const maximum = numberOf(body.max_completion_tokens) ?? own;
-	const thinking = await thinkingOf({ facts, model: upstreamModel, effort, maxOutputTokens: maximum, prompt });
+	const thinking = await thinkingOf({ capabilities, model: upstreamModel, effort, maxOutputTokens: maximum, prompt });
 	const thinks = effort === undefined ? model.capabilities.supportsReasoning === true : effort !== "none";
-	const format = responseFormatOf(body.response_format, facts);
+	const format = responseFormatOf(body.response_format, capabilities);
 	const tools = toolsOf(body.tools);
-	const hosted = body.x_search === true && facts.searchX !== undefined ? [facts.searchX] : [];
+	const hosted = body.x_search === true && capabilities.searchX !== undefined ? [capabilities.searchX] : [];
 	const options: LanguageModelV4CallOptions = {
 		prompt,
 		...defined({
 			maxOutputTokens: thinking.maxOutputTokens,
 			temperature: numberOf(body.temperature),
 			topP: numberOf(body.top_p),
-			topK: facts.raw?.includes("top_k") ? undefined : numberOf(body.top_k),
+			topK: capabilities.raw?.includes("top_k") ? undefined : numberOf(body.top_k),
 			presencePenalty: numberOf(body.presence_penalty),
 			frequencyPenalty: numberOf(body.frequency_penalty),
 			seed: numberOf(body.seed),
@@ -55,10 +55,10 @@ export async function callOptionsOf(inputs: CallOptionsInput): Promise<LanguageM
 			toolChoice: tools.length > 0 ? toolChoiceOf(body.tool_choice) : undefined,
 		}),
 		providerOptions: mergedOptions(
-			ownOptions(body, facts),
-			thinks ? facts.showThoughts : undefined,
+			ownOptions(body, capabilities),
+			thinks ? capabilities.showThoughts : undefined,
 			thinking.options,
-			tools.length > 0 && body.parallel_tool_calls === false ? facts.oneToolAtATime : undefined,
+			tools.length > 0 && body.parallel_tool_calls === false ? capabilities.oneToolAtATime : undefined,
 		),
 	};
 	return options;
@@ -83,11 +83,12 @@ function schemaFormat(format: unknown): Fields | undefined {
 	return isRecord(format) && format.type === "json_schema" && isRecord(format.json_schema) ? format.json_schema : undefined;
 }
 
-function responseFormatOf(format: unknown, facts: ChatCapabilities): LanguageModelV4CallOptions["responseFormat"] {
+function responseFormatOf(format: unknown, capabilities: ChatCapabilities): LanguageModelV4CallOptions["responseFormat"] {
 	if (isPlainText(format)) return undefined;
-	const given = schemaFormat(format);
-	if (given === undefined) return { type: "json", ...(facts.jsonObjectAsSchema ? { schema: ANY_OBJECT, name: "response" } : {}) };
-	const { name, description, schema } = given;
+	const jsonSchema = schemaFormat(format);
+	if (jsonSchema === undefined)
+		return { type: "json", ...(capabilities.jsonObjectAsSchema ? { schema: ANY_OBJECT, name: "response" } : {}) };
+	const { name, description, schema } = jsonSchema;
 	return {
 		type: "json",
 		...(isRecord(schema) ? { schema: schema as Schema } : {}),

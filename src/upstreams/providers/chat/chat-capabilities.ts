@@ -20,11 +20,11 @@ export interface ChatCapabilities {
 	/** Our members that its package writes into the body as they are. */
 	readonly raw?: readonly string[];
 	/** True where its package does not ask for the usage of a stream. */
-	readonly asksNoUsage?: true;
+	readonly omitsUsage?: true;
 	/** True where an output maximum must be told: without the caller's it is the one of the model's entry. */
 	readonly needsMaximum?: true;
 	/** True where the provider reads some addresses by itself at most: files at others go as their bytes. */
-	readonly wantsBytes?: true;
+	readonly needsBytes?: true;
 	/** The option that says whether a schema is meant strictly. */
 	readonly strictSchema?: string;
 	/** What says that tools are to be called one at a time. */
@@ -40,7 +40,7 @@ export interface ChatCapabilities {
 	/** The tool by which it searches X. */
 	readonly searchX?: LanguageModelV4ProviderTool;
 	/** Models whose package leaves the output maximum out above an effort: it is the most that they are told. */
-	readonly mostEffort?: { readonly models: RegExp; readonly effort: "medium" };
+	readonly maxEffort?: { readonly models: RegExp; readonly effort: "medium" };
 	/** Models that think within a budget of tokens, which is to be taken out of the output maximum. */
 	readonly budget?: ThoughtBudget;
 }
@@ -88,8 +88,8 @@ export const CHAT_CAPABILITIES: Readonly<Partial<Record<ProviderName, ChatCapabi
 	},
 	bedrock: {
 		namespace: "amazonBedrock",
-		mostEffort: { models: /nova/i, effort: "medium" },
-		wantsBytes: true,
+		maxEffort: { models: /nova/i, effort: "medium" },
+		needsBytes: true,
 		oneToolAtATime: CLAUDE_ONE_TOOL,
 		cacheHint: () => ({ amazonBedrock: { cachePoint: { type: "default" } } }),
 		systemFirst: true,
@@ -99,7 +99,7 @@ export const CHAT_CAPABILITIES: Readonly<Partial<Record<ProviderName, ChatCapabi
 			option: (budgetTokens) => ({ amazonBedrock: { reasoningConfig: { type: "enabled", budgetTokens } } }),
 		},
 	},
-	cerebras: { namespace: "cerebras", asksNoUsage: true, raw: ["parallel_tool_calls", "response_format"] },
+	cerebras: { namespace: "cerebras", omitsUsage: true, raw: ["parallel_tool_calls", "response_format"] },
 	cohere: {
 		namespace: "cohere",
 		budget: {
@@ -109,12 +109,12 @@ export const CHAT_CAPABILITIES: Readonly<Partial<Record<ProviderName, ChatCapabi
 			option: (tokenBudget) => ({ cohere: { thinking: { type: "enabled", tokenBudget } } }),
 		},
 	},
-	deepinfra: { namespace: "deepinfra", asksNoUsage: true, raw: ["parallel_tool_calls", "response_format", ...SAMPLERS] },
+	deepinfra: { namespace: "deepinfra", omitsUsage: true, raw: ["parallel_tool_calls", "response_format", ...SAMPLERS] },
 	deepseek: { namespace: "deepseek" },
 	fireworks: { namespace: "fireworks", raw: ["parallel_tool_calls", "response_format", ...SAMPLERS] },
 	google: {
 		namespace: "google",
-		wantsBytes: true,
+		needsBytes: true,
 		showThoughts: { google: { thinkingConfig: { includeThoughts: true } } },
 		systemFirst: true,
 		budget: {
@@ -124,7 +124,7 @@ export const CHAT_CAPABILITIES: Readonly<Partial<Record<ProviderName, ChatCapabi
 	},
 	"google-vertex": {
 		namespace: "googleVertex",
-		wantsBytes: true,
+		needsBytes: true,
 		showThoughts: { googleVertex: { thinkingConfig: { includeThoughts: true } } },
 		systemFirst: true,
 		budget: {

@@ -7,7 +7,7 @@ import { reasoningDetail } from "./reasoning-details.ts";
 interface OpenCall {
 	readonly index: number;
 	/** Whether a piece of its arguments was told. */
-	told: boolean;
+	hasArguments: boolean;
 }
 
 /** A block of text or of thoughts that is being told. */
@@ -31,7 +31,7 @@ export class ChunkWriter {
 	readonly #blocks = new Map<string, OpenBlock>();
 	readonly #annotations: Annotation[] = [];
 	#details = 0;
-	#said = false;
+	#started = false;
 	#done = false;
 
 	constructor({ id, created, model }: AnswerHead, provider: ProviderName) {
@@ -104,14 +104,14 @@ export class ChunkWriter {
 
 	#callStart(id: string, name: string, input: string): string {
 		const index = this.#calls.size;
-		this.#calls.set(id, { index, told: input !== "" });
+		this.#calls.set(id, { index, hasArguments: input !== "" });
 		return this.#delta({ tool_calls: [{ index, id, type: "function", function: { name, arguments: input } }] });
 	}
 
 	#callPiece(id: string, delta: string): string {
 		const call = this.#calls.get(id);
 		if (call === undefined || delta === "") return "";
-		call.told = true;
+		call.hasArguments = true;
 		return this.#delta({ tool_calls: [{ index: call.index, function: { arguments: delta } }] });
 	}
 
@@ -120,7 +120,7 @@ export class ChunkWriter {
 		const call = this.#calls.get(toolCallId);
 		let told = "";
 		if (call === undefined) told = this.#callStart(toolCallId, toolName, input);
-		else if (!call.told) told = this.#callPiece(toolCallId, input);
+		else if (!call.hasArguments) told = this.#callPiece(toolCallId, input);
 		return told + this.#detail("tool_call", 0, providerMetadata, toolCallId);
 	}
 
@@ -131,7 +131,7 @@ export class ChunkWriter {
 
 	#finish({ finishReason, usage }: FinishPart): string {
 		const calls = this.#calls.size > 0;
-		const reason = finishReasonOf(finishReason, { anything: this.#said, toolCalls: calls });
+		const reason = finishReasonOf(finishReason, { anything: this.#started, toolCalls: calls });
 		const last = this.#annotations.length > 0 ? this.#delta({ annotations: this.#annotations }) : "";
 		this.#done = true;
 		return `${last}${this.#delta({}, reason)}${this.#usage(usage)}data: [DONE]\n\n`;
@@ -143,8 +143,8 @@ export class ChunkWriter {
 	}
 
 	#delta(delta: object, finishReason: string | null = null): string {
-		const first = this.#said ? "" : this.#event({ role: "assistant", content: "" }, null);
-		this.#said = true;
+		const first = this.#started ? "" : this.#event({ role: "assistant", content: "" }, null);
+		this.#started = true;
 		return first + this.#event(delta, finishReason);
 	}
 

@@ -56,13 +56,13 @@ export function completionOf(head: AnswerHead, provider: ProviderName, result: L
 		}
 	}
 	text = result.structuredOutputText || text;
-	const said = { anything: text !== "" || thoughts !== "" || calls.length > 0, toolCalls: calls.length > 0 };
+	const contents = { anything: text !== "" || thoughts !== "" || calls.length > 0, toolCalls: calls.length > 0 };
 	return {
 		...{ id: head.id, object: "chat.completion", created: head.created, model: head.model },
 		choices: [
 			{
 				index: 0,
-				finish_reason: finishReasonOf(result.finishReason, said),
+				finish_reason: finishReasonOf(result.finishReason, contents),
 				stop_reason: null,
 				logprobs: null,
 				message: {

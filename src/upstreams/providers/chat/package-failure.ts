@@ -19,7 +19,7 @@ export function packageFailure(error: unknown): unknown {
 			? (connectionFault(error) ?? brokenAnswer("no answer"))
 			: answerFault(error, error.statusCode);
 	}
-	if (!(error instanceof Error)) return toldFault(error);
+	if (!(error instanceof Error)) return eventFault(error);
 	const known = NAMED[error.name];
 	return known === undefined
 		? (connectionFault(error) ?? brokenAnswer(`the provider's package failed: ${error.name}`))
@@ -52,23 +52,23 @@ function answerFault(error: APICallError, status: number): UpstreamFailure {
 }
 
 /** `{message, type, code, statusCode}`, as the packages tell an error event of a stream. */
-function toldFault(told: unknown): UpstreamFailure {
-	if (!isRecord(told)) return brokenAnswer("an error event of the stream");
-	const { message, type, code, statusCode } = told;
+function eventFault(event: unknown): UpstreamFailure {
+	if (!isRecord(event)) return brokenAnswer("an error event of the stream");
+	const { message, type, code, statusCode } = event;
 	const status = [statusCode, code].map(Number).find((value) => value >= 400 && value <= 599) ?? 500;
 	return failureOfAnswer(status === OVERLOADED ? 429 : status, { error: { message, type, code } }, null);
 }
 
 /** The innermost error that a connection's code stands in. */
 function connectionFault(error: unknown): unknown {
-	let found: unknown;
+	let innermost: unknown;
 	let current = error;
 	for (let depth = 0; depth < MAX_CAUSES && current instanceof Error; depth++) {
-		if (typeof (current as { code?: unknown }).code === "string" || current.name === "UpstreamFailure") found = current;
-		if (current.name === "AbortError" || current.name === "TimeoutError") found = current;
+		if (typeof (current as { code?: unknown }).code === "string" || current.name === "UpstreamFailure") innermost = current;
+		if (current.name === "AbortError" || current.name === "TimeoutError") innermost = current;
 		current = current.cause;
 	}
-	return found;
+	return innermost;
 }
 
 function parsed(text: string | undefined): unknown {

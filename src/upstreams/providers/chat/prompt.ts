@@ -14,13 +14,13 @@ import { type Fields, parts, textOf } from "./fields.ts";
 
 export interface PromptOptions {
 	readonly provider: ProviderName;
-	readonly facts: ChatCapabilities;
+	readonly capabilities: ChatCapabilities;
 	/** Checked by the route. */
 	readonly messages: readonly unknown[];
 }
 
 /** The messages as a package takes them. Throws ApiError where something cannot be said to any provider. */
-export function promptOf({ provider, facts, messages }: PromptOptions): LanguageModelV4Prompt {
+export function promptOf({ provider, capabilities, messages }: PromptOptions): LanguageModelV4Prompt {
 	const prompt: LanguageModelV4Prompt = [];
 	const toolNames = new Map<string, string>();
 	for (const [index, message] of messages.entries()) {
@@ -28,10 +28,10 @@ export function promptOf({ provider, facts, messages }: PromptOptions): Language
 		switch (message.role) {
 			case "system":
 			case "developer":
-				prompt.push(...systemMessages(message, facts));
+				prompt.push(...systemMessages(message, capabilities));
 				break;
 			case "user":
-				prompt.push({ role: "user", content: userParts(message.content, facts) });
+				prompt.push({ role: "user", content: userParts(message.content, capabilities) });
 				break;
 			case "assistant": {
 				const content = assistantMessage({ provider, message, index, toolNames });
@@ -39,27 +39,27 @@ export function promptOf({ provider, facts, messages }: PromptOptions): Language
 				break;
 			}
 			case "tool":
-				addToolResult(prompt, message, toolNames, facts);
+				addToolResult(prompt, message, toolNames, capabilities);
 				break;
 		}
 	}
-	if (facts.systemFirst !== true) return prompt;
+	if (capabilities.systemFirst !== true) return prompt;
 	const isSystem = ({ role }: LanguageModelV4Message) => role === "system";
 	return [...prompt.filter(isSystem), ...prompt.filter((message) => !isSystem(message))];
 }
 
 /** A message for each part, so that each keeps its cache hint. */
-function systemMessages({ content }: Fields, facts: ChatCapabilities): LanguageModelV4Message[] {
+function systemMessages({ content }: Fields, capabilities: ChatCapabilities): LanguageModelV4Message[] {
 	if (typeof content === "string") return [{ role: "system", content }];
-	return parts(content).map((part) => ({ role: "system", content: textOf(part), ...hintOf(part, facts) }));
+	return parts(content).map((part) => ({ role: "system", content: textOf(part), ...hintOf(part, capabilities) }));
 }
 
-function userParts(content: unknown, facts: ChatCapabilities): (LanguageModelV4TextPart | LanguageModelV4FilePart)[] {
+function userParts(content: unknown, capabilities: ChatCapabilities): (LanguageModelV4TextPart | LanguageModelV4FilePart)[] {
 	if (typeof content === "string") return [{ type: "text", text: content }];
 	const all = parts(content);
 	// Providers refuse empty texts beside others; a message of nothing else stays as it is.
-	const said = all.filter((part) => part.type !== "text" || part.text !== "");
-	return (said.length > 0 ? said : all.slice(0, 1)).map((part) => ({ ...userPart(part), ...hintOf(part, facts) }));
+	const nonEmpty = all.filter((part) => part.type !== "text" || part.text !== "");
+	return (nonEmpty.length > 0 ? nonEmpty : all.slice(0, 1)).map((part) => ({ ...userPart(part), ...hintOf(part, capabilities) }));
 }
 
 function userPart(part: Fields): LanguageModelV4TextPart | LanguageModelV4FilePart {
@@ -106,26 +106,28 @@ function addToolResult(
 	prompt: LanguageModelV4Prompt,
 	message: Fields,
 	toolNames: ReadonlyMap<string, string>,
-	facts: ChatCapabilities,
+	capabilities: ChatCapabilities,
 ): void {
 	const toolCallId = String(message.tool_call_id);
 	const toolName = toolNames.get(toolCallId);
 	if (toolName === undefined)
 		throw new ApiError("INVALID_REQUEST", { message: `No tool call has the id ${toolCallId.slice(0, 100)}`, param: "messages" });
 	const { content } = message;
-	const said = parts(content);
-	const value = typeof content === "string" ? content : said.map(textOf).join("");
-	const hint = said.map((part) => hintOf(part, facts)).findLast(({ providerOptions }) => providerOptions !== undefined);
+	const contentParts = parts(content);
+	const value = typeof content === "string" ? content : contentParts.map(textOf).join("");
+	const hint = contentParts
+		.map((part) => hintOf(part, capabilities))
+		.findLast(({ providerOptions }) => providerOptions !== undefined);
 	const result = { type: "tool-result" as const, toolCallId, toolName, output: { type: "text" as const, value }, ...hint };
 	const last = prompt.at(-1);
 	if (last?.role === "tool") last.content.push(result);
 	else prompt.push({ role: "tool", content: [result] });
 }
 
-function hintOf(part: Fields, facts: ChatCapabilities): { providerOptions?: SharedV4ProviderOptions } {
-	if (facts.cacheHint === undefined || !isRecord(part.cache_control)) return {};
+function hintOf(part: Fields, capabilities: ChatCapabilities): { providerOptions?: SharedV4ProviderOptions } {
+	if (capabilities.cacheHint === undefined || !isRecord(part.cache_control)) return {};
 	const { ttl } = part.cache_control;
-	return { providerOptions: facts.cacheHint(typeof ttl === "string" ? ttl : undefined) };
+	return { providerOptions: capabilities.cacheHint(typeof ttl === "string" ? ttl : undefined) };
 }
 
 function member(value: unknown, key: string): unknown {

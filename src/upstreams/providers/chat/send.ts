@@ -54,19 +54,21 @@ export async function sendToProvider(request: ProviderRequest, signal: AbortSign
 async function answer(request: ProviderRequest, abortSignal: AbortSignal, stop: () => void): Promise<Response> {
 	const { config, upstreamModel, requestId, model } = request;
 	const { provider } = config;
-	const facts = CHAT_CAPABILITIES[provider];
+	const capabilities = CHAT_CAPABILITIES[provider];
 	const checked = checkedAnswers(request.fetch, ANSWER_BOUNDS);
-	const fetch = facts?.asksNoUsage && request.stream ? askingForUsage(checked) : checked;
+	const fetch = capabilities?.omitsUsage && request.stream ? withUsageRequested(checked) : checked;
 	const { chat } = await loadProvider(config, { fetch });
-	if (facts === undefined || chat === undefined) throw upstreamOffline(`${provider} offers no chat`);
+	if (capabilities === undefined || chat === undefined) throw upstreamOffline(`${provider} offers no chat`);
 	const body: unknown = JSON.parse(new TextDecoder().decode(request.body));
 	const languageModel = chat(upstreamModel);
 	const filled = async (prompt: LanguageModelV4Prompt, fetchPublic: PublicFetch) =>
 		withLinkedFiles({ prompt, supported: await languageModel.supportedUrls, fetchPublic, signal: abortSignal });
-	const asked = await callOptionsOf({ provider, facts, body: isRecord(body) ? body : {}, model, upstreamModel });
+	const callOptions = await callOptionsOf({ provider, capabilities, body: isRecord(body) ? body : {}, model, upstreamModel });
 	const options: LanguageModelV4CallOptions = {
-		...asked,
-		...(facts.wantsBytes && request.fetchPublic ? { prompt: await filled(asked.prompt, request.fetchPublic()) } : {}),
+		...callOptions,
+		...(capabilities.needsBytes && request.fetchPublic
+			? { prompt: await filled(callOptions.prompt, request.fetchPublic()) }
+			: {}),
 		headers: { "x-request-id": requestId },
 		abortSignal,
 	};
@@ -77,7 +79,7 @@ async function answer(request: ProviderRequest, abortSignal: AbortSignal, stop: 
 	};
 	if (!request.stream) {
 		const result = await languageModel.doGenerate(options);
-		tellWarnings(request, result.warnings);
+		logWarnings(request, result.warnings);
 		const completion = JSON.stringify(completionOf(head, provider, result));
 		return new Response(completion, { headers: { "content-type": "application/json" } });
 	}
@@ -87,33 +89,33 @@ async function answer(request: ProviderRequest, abortSignal: AbortSignal, stop: 
 		provider,
 		parts: stream,
 		onPart: (part) => {
-			if (part.type === "stream-start") tellWarnings(request, part.warnings);
+			if (part.type === "stream-start") logWarnings(request, part.warnings);
 		},
 		stop,
 	});
 }
 
 /** Usage is the price: it is asked for where a package does not. */
-function askingForUsage(send: Fetch): Fetch {
+function withUsageRequested(send: Fetch): Fetch {
 	return (url, init) => {
 		const { body } = init;
-		const lacks = typeof body === "string" && body.startsWith("{") && !body.includes('"stream_options"');
-		return send(url, lacks ? { ...init, body: `{"stream_options":{"include_usage":true},${body.slice(1)}` } : init);
+		const isMissing = typeof body === "string" && body.startsWith("{") && !body.includes('"stream_options"');
+		return send(url, isMissing ? { ...init, body: `{"stream_options":{"include_usage":true},${body.slice(1)}` } : init);
 	};
 }
 
 /** What was told already, by upstream: the operator need read it once. */
-const told = new Map<string, Set<string>>();
-const MAX_TOLD = 200;
+const loggedWarnings = new Map<string, Set<string>>();
+const MAX_LOGGED = 200;
 
 /** What a package leaves out of a request, for the operator. It names settings, never what a caller said. */
-function tellWarnings({ log, upstream, upstreamModel }: ProviderRequest, warnings: readonly SharedV4Warning[]): void {
+function logWarnings({ log, upstream, upstreamModel }: ProviderRequest, warnings: readonly SharedV4Warning[]): void {
 	for (const warning of warnings) {
 		const feature = "feature" in warning ? warning.feature : warning.type;
-		const known = told.get(upstream) ?? new Set();
-		told.set(upstream, known);
+		const known = loggedWarnings.get(upstream) ?? new Set();
+		loggedWarnings.set(upstream, known);
 		const text = `${upstreamModel} ${warning.type} ${feature}`;
-		if (known.has(text) || known.size >= MAX_TOLD) continue;
+		if (known.has(text) || known.size >= MAX_LOGGED) continue;
 		known.add(text);
 		log.info(
 			{ upstream, model: upstreamModel, kind: warning.type, feature },

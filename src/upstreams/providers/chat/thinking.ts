@@ -11,7 +11,7 @@ export interface Thinking {
 }
 
 export interface ThinkingOptions {
-	readonly facts: ChatCapabilities;
+	readonly capabilities: ChatCapabilities;
 	/** The provider's own name. */
 	readonly model: string;
 	readonly effort: Reasoning | undefined;
@@ -27,31 +27,31 @@ const SHARES: Readonly<Record<string, number>> = { minimal: 0.1, low: 0.2, mediu
  * is a share of it, whatever the package would take of the model's own. Where there is no room for one, or where Claude
  * would have to see thoughts that the caller did not give back, the model does not think.
  */
-export async function thinkingOf({ facts, model, effort, maxOutputTokens, prompt }: ThinkingOptions): Promise<Thinking> {
-	const given = {
-		...(effort && { reasoning: lowered(effort, model, facts) }),
+export async function thinkingOf({ capabilities, model, effort, maxOutputTokens, prompt }: ThinkingOptions): Promise<Thinking> {
+	const unbudgeted = {
+		...(effort && { reasoning: lowered(effort, model, capabilities) }),
 		...(maxOutputTokens !== undefined && { maxOutputTokens }),
 	};
-	const { budget } = facts;
-	if (effort === undefined || effort === "none" || !budget?.models.test(model)) return given;
+	const { budget } = capabilities;
+	if (effort === undefined || effort === "none" || !budget?.models.test(model)) return unbudgeted;
 	if (budget.claude) {
 		const { getModelCapabilities } = await import("@ai-sdk/anthropic/internal");
-		if (getModelCapabilities(model).supportsAdaptiveThinking) return given;
-		if (lacksThoughts(prompt)) return { ...given, reasoning: "none" };
+		if (getModelCapabilities(model).supportsAdaptiveThinking) return unbudgeted;
+		if (isMissingThoughts(prompt)) return { ...unbudgeted, reasoning: "none" };
 	}
-	if (maxOutputTokens === undefined) return given;
+	if (maxOutputTokens === undefined) return unbudgeted;
 	const tokens = Math.min(budget.most, Math.max(budget.least, Math.floor(maxOutputTokens * (SHARES[effort] ?? 0))));
-	if (tokens >= maxOutputTokens) return { ...given, reasoning: "none" };
+	if (tokens >= maxOutputTokens) return { ...unbudgeted, reasoning: "none" };
 	return { options: budget.option(tokens), maxOutputTokens: budget.claude ? maxOutputTokens - tokens : maxOutputTokens };
 }
 
-function lowered(effort: Reasoning, model: string, { mostEffort }: ChatCapabilities): Reasoning {
+function lowered(effort: Reasoning, model: string, { maxEffort: mostEffort }: ChatCapabilities): Reasoning {
 	const isAbove = effort === "high" || effort === "xhigh" || effort === "max";
 	return mostEffort?.models.test(model) && isAbove ? mostEffort.effort : effort;
 }
 
 /** True where the turn under way called tools and the thoughts before the calls are not there, or not signed. */
-function lacksThoughts(prompt: LanguageModelV4Prompt): boolean {
+function isMissingThoughts(prompt: LanguageModelV4Prompt): boolean {
 	const turn = prompt.slice(prompt.findLastIndex(({ role }) => role === "user") + 1);
 	return turn.some(
 		(message) =>

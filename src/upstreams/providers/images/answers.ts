@@ -76,27 +76,27 @@ export class PackageAnswers {
 	async #good(response: Response): Promise<Response> {
 		const isJson = /json/i.test(response.headers.get("content-type") ?? "");
 		const bytes = await readWhole(response, isJson ? MAX_ANSWER_BYTES : MAX_PICTURE_BYTES);
-		if (isPicture(bytes)) return again(response, bytes);
+		if (isPicture(bytes)) return rebuilt(response, bytes);
 		// What is no picture is read as JSON, whatever its type: a package takes long to find that it is none.
 		const { value, json, long } = await parsedAnswer(bytes, response.status, PICTURE_BOUNDS);
 		if (!long.isEmpty) this.#long = long;
 		const refusal = refusalOf(this.#provider, response.status, value);
 		if (refusal !== null) throw refusal;
-		return again(response, json);
+		return rebuilt(response, json);
 	}
 
 	async #bad(response: Response): Promise<Response> {
 		const bytes = await readWhole(response, MAX_ERROR_BYTES);
 		const refusal = refusalOf(this.#provider, response.status, errorBody(bytes, this.#options.config.key));
 		if (refusal !== null) throw refusal;
-		return again(response, bytes);
+		return rebuilt(response, bytes);
 	}
 }
 
-function again({ status, headers }: Response, bytes: Uint8Array): Response {
-	const kept = new Headers(headers);
-	for (const name of HEADERS_OF_THE_BODY) kept.delete(name);
-	return new Response(bytes as Uint8Array<ArrayBuffer>, { status, headers: kept });
+function rebuilt({ status, headers }: Response, bytes: Uint8Array): Response {
+	const otherHeaders = new Headers(headers);
+	for (const name of HEADERS_OF_THE_BODY) otherHeaders.delete(name);
+	return new Response(bytes as Uint8Array<ArrayBuffer>, { status, headers: otherHeaders });
 }
 
 async function elsewhere(url: string, fetchPublic: PublicFetch | undefined, signal: AbortSignal): Promise<Response> {

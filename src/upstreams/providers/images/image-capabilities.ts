@@ -19,13 +19,13 @@ export interface ProviderImageCapabilities {
 	readonly pictures: (model: string) => number;
 	/** How it is told what is to change: by transparency, by a colour, or not at all. */
 	readonly mask: (model: string) => "transparent" | "white" | "black" | null;
-	readonly told: { readonly size?: true; readonly ratio?: true };
+	readonly dimensions: { readonly size?: true; readonly ratio?: true };
 	/** Pictures that it makes at once. */
 	readonly perCall: number;
 	/** How its package takes pictures without working on them byte by byte. */
 	readonly encoding: "base64" | "bytes";
 	/** True where models that enlarge or cut out take no prompt. */
-	readonly wordless?: true;
+	readonly fixedTasksWithoutPrompt?: true;
 	/** Names of models that its package takes. */
 	readonly models?: RegExp;
 	readonly options?: (call: ImageForward, model: string) => ImageOptions;
@@ -40,7 +40,7 @@ const NO_LIMIT = 1_000_000_000;
 const GEMINI = {
 	pictures: three,
 	mask: none,
-	told: { ratio: true },
+	dimensions: { ratio: true },
 	perCall: 1,
 	encoding: "base64",
 	models: /^gemini-/,
@@ -51,7 +51,7 @@ const OPENAI = {
 	namespace: "openai",
 	pictures: three,
 	mask: () => "transparent",
-	told: { size: true },
+	dimensions: { size: true },
 	perCall: 1,
 	encoding: "bytes",
 	options: ({ quality, kind }) => ({
@@ -78,10 +78,10 @@ export const IMAGE_CAPABILITIES: Readonly<Partial<Record<ProviderName, ProviderI
 		namespace: "amazonBedrock",
 		pictures: () => 1,
 		mask: () => "black",
-		told: { size: true },
+		dimensions: { size: true },
 		perCall: 4,
 		encoding: "base64",
-		wordless: true,
+		fixedTasksWithoutPrompt: true,
 		options: ({ kind, quality, negativePrompt, guidance }) => ({
 			...(kind === "background-remove" ? { taskType: "BACKGROUND_REMOVAL" } : {}),
 			...(quality === null ? {} : { quality: quality === "high" ? "premium" : "standard" }),
@@ -93,7 +93,7 @@ export const IMAGE_CAPABILITIES: Readonly<Partial<Record<ProviderName, ProviderI
 		namespace: "blackForestLabs",
 		pictures: (model) => (/kontext|flux-2/.test(model) ? 3 : 1),
 		mask: (model) => (/fill/.test(model) ? "white" : null),
-		told: { size: true, ratio: true },
+		dimensions: { size: true, ratio: true },
 		perCall: 1,
 		encoding: "base64",
 		options: ({ steps, guidance }) => ({
@@ -107,7 +107,7 @@ export const IMAGE_CAPABILITIES: Readonly<Partial<Record<ProviderName, ProviderI
 		namespace: "deepinfra",
 		pictures: three,
 		mask: () => "transparent",
-		told: { size: true },
+		dimensions: { size: true },
 		perCall: 1,
 		encoding: "bytes",
 		options: (call) => (call.kind === "generate" ? diffusion(call) : {}),
@@ -116,10 +116,10 @@ export const IMAGE_CAPABILITIES: Readonly<Partial<Record<ProviderName, ProviderI
 		namespace: "fal",
 		pictures: (model) => (FAL_LIST.test(model) ? 3 : 1),
 		mask: () => "white",
-		told: { size: true },
+		dimensions: { size: true },
 		perCall: 1,
 		encoding: "base64",
-		wordless: true,
+		fixedTasksWithoutPrompt: true,
 		options: (call, model) => ({
 			...diffusion(call),
 			...(FAL_LIST.test(model) ? { useMultipleImages: true } : {}),
@@ -132,7 +132,7 @@ export const IMAGE_CAPABILITIES: Readonly<Partial<Record<ProviderName, ProviderI
 		namespace: "fireworks",
 		pictures: (model) => (/kontext/.test(model) ? 1 : 0),
 		mask: none,
-		told: { size: true, ratio: true },
+		dimensions: { size: true, ratio: true },
 		perCall: 1,
 		encoding: "base64",
 		options: diffusion,
@@ -144,7 +144,7 @@ export const IMAGE_CAPABILITIES: Readonly<Partial<Record<ProviderName, ProviderI
 		namespace: "luma",
 		pictures: () => 0,
 		mask: none,
-		told: { ratio: true },
+		dimensions: { ratio: true },
 		perCall: 1,
 		encoding: "base64",
 		options: () => ({ maxPollAttempts: NO_LIMIT }),
@@ -154,10 +154,10 @@ export const IMAGE_CAPABILITIES: Readonly<Partial<Record<ProviderName, ProviderI
 		namespace: "replicate",
 		pictures: (model) => (/flux-2-/.test(model) ? 3 : 1),
 		mask: (model) => (/flux-2-/.test(model) ? null : "white"),
-		told: { ratio: true },
+		dimensions: { ratio: true },
 		perCall: 1,
 		encoding: "base64",
-		wordless: true,
+		fixedTasksWithoutPrompt: true,
 		options: (call) => ({
 			...diffusion(call),
 			maxPollAttempts: NO_LIMIT,
@@ -169,7 +169,7 @@ export const IMAGE_CAPABILITIES: Readonly<Partial<Record<ProviderName, ProviderI
 		namespace: "togetherai",
 		pictures: () => 1,
 		mask: none,
-		told: { size: true },
+		dimensions: { size: true },
 		perCall: 4,
 		encoding: "base64",
 		options: ({ negativePrompt, steps, guidance }) => ({
@@ -182,7 +182,7 @@ export const IMAGE_CAPABILITIES: Readonly<Partial<Record<ProviderName, ProviderI
 		namespace: "xai",
 		pictures: three,
 		mask: none,
-		told: { ratio: true },
+		dimensions: { ratio: true },
 		perCall: 4,
 		encoding: "base64",
 		options: ({ resolution, quality }) => ({

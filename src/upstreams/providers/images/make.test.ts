@@ -97,7 +97,7 @@ describe.each(EDITORS.map((script) => [script.provider, script] as const))("%s",
 		const [request] = server.understood;
 		expect(request?.prompt).toBe("make it green");
 		expect(request?.pictures.map(([byte]) => byte)).toEqual([1, 2, 3].slice(0, most));
-		const told = IMAGE_CAPABILITIES[provider]?.told;
+		const told = IMAGE_CAPABILITIES[provider]?.dimensions;
 		if (told?.size) expect(request?.size).toBe("1024x768");
 		if (told?.ratio) expect(request?.ratio).toBe("4:3");
 		expect(server.headers[0]?.get("x-request-id")).toBe("request-1");

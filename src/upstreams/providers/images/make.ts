@@ -20,7 +20,7 @@ export async function providerImages(call: ImageForward, attempt: ImageAttempt):
 	const stopper = new AbortController();
 	const signal = AbortSignal.any([attempt.signal, stopper.signal]);
 	try {
-		return await made(call, { ...attempt, signal });
+		return await makePictures(call, { ...attempt, signal });
 	} catch (error) {
 		throw attempt.signal.aborted ? attempt.signal.reason : packageFailure(error);
 	} finally {
@@ -28,22 +28,26 @@ export async function providerImages(call: ImageForward, attempt: ImageAttempt):
 	}
 }
 
-async function made(call: ImageForward, attempt: ImageAttempt): Promise<readonly Uint8Array[]> {
+async function makePictures(call: ImageForward, attempt: ImageAttempt): Promise<readonly Uint8Array[]> {
 	const { model, fetch, fetchPublic, signal } = attempt;
 	const config = attempt.node.provider;
-	const facts = config === null ? undefined : IMAGE_CAPABILITIES[config.provider];
-	if (config === null || facts === undefined) throw upstreamOffline("this upstream offers no pictures");
-	if (facts.models?.test(model) === false) throw upstreamOffline(`${config.provider} has no pictures by the model ${model}`);
+	const capabilities = config === null ? undefined : IMAGE_CAPABILITIES[config.provider];
+	if (config === null || capabilities === undefined) throw upstreamOffline("this upstream offers no pictures");
+	if (capabilities.models?.test(model) === false)
+		throw upstreamOffline(`${config.provider} has no pictures by the model ${model}`);
 	const answers = new PackageAnswers({ config, fetch, fetchPublic, signal });
 	const { image } = await loadProvider(config, { fetch: answers.fetch });
 	if (image === undefined) throw upstreamOffline(`${config.provider} offers no pictures`);
-	const given = await givenPictures(call, attempt, facts);
+	const inputs = await providerPictures(call, attempt, capabilities);
 	const pictures: Uint8Array[] = [];
 	while (pictures.length < call.count) {
-		const count = Math.min(facts.perCall, call.count - pictures.length);
+		const count = Math.min(capabilities.perCall, call.count - pictures.length);
 		// The same seed twice would make the same picture twice.
 		const seed = call.seed === undefined ? undefined : call.seed + pictures.length;
-		const result = await untilAborted(image(model).doGenerate(optionsOf(call, attempt, { facts, given, count, seed })), signal);
+		const result = await untilAborted(
+			image(model).doGenerate(optionsOf(call, attempt, { capabilities, pictures: inputs, count, seed })),
+			signal,
+		);
 		for (const one of result.images.slice(0, count)) pictures.push(checked(await answers.bytesOf(one)));
 		if (result.images.length === 0) throw brokenAnswer("an answer without a picture");
 	}
@@ -55,7 +59,7 @@ function checked(picture: Uint8Array | null): Uint8Array {
 	return picture;
 }
 
-interface Given {
+interface ProviderPictures {
 	readonly files: ImageModelV4File[];
 	readonly mask: ImageModelV4File | undefined;
 	/** Pictures that the operator's parameters name, as data URLs. */
@@ -63,24 +67,27 @@ interface Given {
 }
 
 /** The pictures as the provider takes them: by its package, or where the operator's parameters name them. */
-async function givenPictures(
+async function providerPictures(
 	call: ImageForward,
 	{ model, target }: ImageAttempt,
-	facts: ProviderImageCapabilities,
-): Promise<Given> {
+	capabilities: ProviderImageCapabilities,
+): Promise<ProviderPictures> {
 	const parameters = target.parameters ?? {};
 	const named = namedPictures(parameters);
 	const pictures = call.pictures.filter(({ role }) => role === "picture");
 	const mask = call.pictures.find(({ role }) => role === "mask");
 	const byName = [...named].some((name) => name !== "mask");
-	const kind = facts.mask(model) ?? (named.has("mask") ? "white" : null);
-	checkPictures(call, { most: target.pictures ?? (byName ? placesFor(named) : facts.pictures(model)), mask: kind !== null });
+	const kind = capabilities.mask(model) ?? (named.has("mask") ? "white" : null);
+	checkPictures(call, {
+		most: target.pictures ?? (byName ? placesFor(named) : capabilities.pictures(model)),
+		mask: kind !== null,
+	});
 	const shownMask = mask === undefined || kind === null ? undefined : await maskAs(mask, kind);
 	const url = (picture: InputPicture | undefined) => (picture === undefined ? undefined : dataUrl(picture));
 	const [first, second, third] = byName ? pictures : [];
 	return {
-		files: byName ? [] : pictures.map((picture) => fileOf(picture, facts)),
-		mask: shownMask === undefined || named.has("mask") ? undefined : fileOf(shownMask, facts),
+		files: byName ? [] : pictures.map((picture) => fileOf(picture, capabilities)),
+		mask: shownMask === undefined || named.has("mask") ? undefined : fileOf(shownMask, capabilities),
 		values: {
 			image: url(first),
 			image2: url(second),
@@ -104,28 +111,32 @@ function dataUrl({ bytes, mediaType }: InputPicture): string {
 	return `data:${mediaType};base64,${Buffer.from(bytes).toString("base64")}`;
 }
 
-interface Asked {
-	readonly facts: ProviderImageCapabilities;
-	readonly given: Given;
+interface CallDetails {
+	readonly capabilities: ProviderImageCapabilities;
+	readonly pictures: ProviderPictures;
 	readonly count: number;
 	readonly seed: number | undefined;
 }
 
-function optionsOf(call: ImageForward, attempt: ImageAttempt, { facts, given, count, seed }: Asked): ImageModelV4CallOptions {
+function optionsOf(
+	call: ImageForward,
+	attempt: ImageAttempt,
+	{ capabilities, pictures, count, seed }: CallDetails,
+): ImageModelV4CallOptions {
 	const { model, target, signal } = attempt;
-	const { told, namespace } = facts;
-	const size = told.size ? requestedSize(call.size, target.sizes) : null;
-	const isWordless = facts.wordless && (call.kind === "upscale" || call.kind === "background-remove");
-	const parameters = fillParameters(target.parameters ?? {}, { ...parameterValues(call, seed), ...given.values });
+	const { dimensions, namespace } = capabilities;
+	const size = dimensions.size ? requestedSize(call.size, target.sizes) : null;
+	const isPromptless = capabilities.fixedTasksWithoutPrompt && (call.kind === "upscale" || call.kind === "background-remove");
+	const parameters = fillParameters(target.parameters ?? {}, { ...parameterValues(call, seed), ...pictures.values });
 	return {
-		prompt: isWordless ? undefined : promptOf(call),
+		prompt: isPromptless ? undefined : promptOf(call),
 		n: count,
-		size: isWordless || size === null ? undefined : (size as `${number}x${number}`),
-		aspectRatio: told.ratio && call.aspectRatio !== null ? (call.aspectRatio as `${number}:${number}`) : undefined,
+		size: isPromptless || size === null ? undefined : (size as `${number}x${number}`),
+		aspectRatio: dimensions.ratio && call.aspectRatio !== null ? (call.aspectRatio as `${number}:${number}`) : undefined,
 		seed,
-		files: given.files.length > 0 ? given.files : undefined,
-		mask: given.mask,
-		providerOptions: { [namespace]: { ...facts.options?.(call, model), ...parameters } },
+		files: pictures.files.length > 0 ? pictures.files : undefined,
+		mask: pictures.mask,
+		providerOptions: { [namespace]: { ...capabilities.options?.(call, model), ...parameters } },
 		headers: { "x-request-id": call.requestId },
 		abortSignal: signal,
 	};

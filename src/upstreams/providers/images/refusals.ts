@@ -50,9 +50,11 @@ function ofGoodAnswer(provider: ProviderName, body: unknown): string | null {
 
 function ofError(status: number, body: unknown): string | null {
 	if (!REFUSED_STATUSES.has(status)) return null;
-	const told = isRecord(body) ? errorTextOf(body) : null;
+	const errorText = isRecord(body) ? errorTextOf(body) : null;
 	const types = isRecord(body) ? parts(body.detail).map(({ type }) => text(type)) : [];
-	return WORDS.test([told?.message, told?.code, told?.type, ...types].join(" ")) ? (told?.message ?? "") : null;
+	return WORDS.test([errorText?.message, errorText?.code, errorText?.type, ...types].join(" "))
+		? (errorText?.message ?? "")
+		: null;
 }
 
 /** "Request Moderated", "Content Moderated". */
