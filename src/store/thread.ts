@@ -32,10 +32,10 @@ async function open(options: ThreadOptions): Promise<{ receive(message: WorkMess
 	return openPostgresThread({ ...options, postgres }, clock, send);
 }
 
-function openSqlite(options: ThreadOptions): StoreThread {
+async function openSqlite(options: ThreadOptions): Promise<StoreThread> {
 	try {
 		refuseLostStore(options.dataDir);
-		return new StoreThread(options, send);
+		return await StoreThread.open(options, send);
 	} catch (error) {
 		throw asStoreFault(databasePath(options.dataDir), error);
 	}

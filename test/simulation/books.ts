@@ -1,23 +1,17 @@
 /**
- * The shared books in memory, by the rules of the store on PostgreSQL: the same decisions (`lease-split.ts`,
- * `batch-plan.ts`), the same constraints, each call one transaction. Accounts are made when they are first asked for, so
- * that a million of them cost nothing. `books.contract.test.ts` proves it beside a real PostgreSQL.
+ * The shared books in memory, by the rules of both stores (`src/store/core`), with the same constraints, each call one
+ * transaction. Accounts are made when they are first asked for, so that a million of them cost nothing.
+ * `books.contract.test.ts` proves it beside a real PostgreSQL.
  */
 import type { ReadGroup } from "../../src/journal/index.ts";
-import type { JournalRecord, MoneySource } from "../../src/journal/records.ts";
+import type { MoneySource } from "../../src/journal/records.ts";
 import { nano } from "../../src/ledger/nano.ts";
-import { SequenceError } from "../../src/store/core/batch-applier.ts";
-import {
-	type BatchState,
-	budgetKey,
-	Entry,
-	lostAllotments,
-	needsOf,
-	planBatch,
-	type Row,
-} from "../../src/store/core/batch-plan.ts";
-import { capKey } from "../../src/store/core/cap-plan.ts";
+import { BatchApplier, type BatchTransaction, type LockedBatch, type NodeEpoch } from "../../src/store/core/batch-applier.ts";
+import type { BatchPlan } from "../../src/store/core/batch-plan.ts";
+import { BatchState } from "../../src/store/core/batch-state.ts";
+import { type CapPlace, type CappedSum, capKey } from "../../src/store/core/cap-plan.ts";
 import { type CapRoom, decideCapped, freeRoom } from "../../src/store/core/cap-split.ts";
+import type { AllotmentDay, BatchNeeds } from "../../src/store/core/entries.ts";
 import { limitNano } from "../../src/store/core/key-limits.ts";
 import { type AcquireDecision, decideAcquire, decideGiveBack } from "../../src/store/core/lease-split.ts";
 import { RecordFault } from "../../src/store/core/record-fault.ts";
@@ -31,14 +25,12 @@ import type {
 	LimitPeriod,
 	StoreChange,
 } from "../../src/store/port.ts";
-import type { NodeEpoch } from "../../src/store/postgres/batch-applier.ts";
-import type { CapPlace } from "../../src/store/postgres/cap-table.ts";
 import type { Heartbeat, StoredEpoch } from "../../src/store/postgres/epochs.ts";
 import { FencedError } from "../../src/store/postgres/faults.ts";
 import type { LeaseRequest } from "../../src/store/postgres/shared-store.ts";
 import { windowDays } from "../../src/store/sqlite/caller-reader.ts";
 import type { ReturnRequest } from "../../src/store/thread-protocol.ts";
-import { type BalanceRow, SimulatedRows } from "./rows.ts";
+import { SimulatedRows } from "./rows.ts";
 
 /** What an account has before anybody uses it; nano-USD, nano-diem a day. */
 export interface Opening {
@@ -203,27 +195,16 @@ export class SimulatedBooks {
 		return stake === 0 ? states : [{ source: "diem", day, balance: nano(stake), free: nano(stake) }, ...states];
 	}
 
-	/** Books the groups that are not booked yet; the sequence that is booked then. */
-	apply(node: NodeEpoch, groups: readonly ReadGroup[]): number {
-		return this.rows.transaction("batch", () => {
-			const boot = this.rows.boot(node.id, node.epoch);
-			if (boot === undefined) throw new SequenceError("the store does not know this boot");
-			// Left out, every batch is new, whatever came before.
-			const checked = this.#options.broken?.has("sequence") !== true;
-			const applied = boot.appliedSeq;
-			const fresh = checked ? groups.filter((group) => group.seq > applied) : groups;
-			fresh.forEach((group, index) => {
-				if (checked && group.seq !== applied + 1 + index) throw new SequenceError(`group ${group.seq} after ${applied + index}`);
-			});
-			const last = fresh.at(-1);
-			if (last === undefined) return applied;
-			const entries = fresh.flatMap((group) => group.records.map((text) => new Entry(group.seq, text)));
-			for (const { accountId, day } of lostAllotments(entries, this.#locked(node, entries).budgets))
-				this.#writeAllotment(accountId, day);
-			if (!this.#booked(node, entries)) for (const entry of entries) if (!this.#booked(node, [entry])) this.rows.reject();
-			this.rows.setApplied(node, last.seq);
-			return last.seq;
+	/** Applies the groups that are not applied yet. Returns the sequence that is applied then. */
+	apply(node: NodeEpoch, groups: readonly ReadGroup[]): Promise<number> {
+		// Left out, every batch is new, whatever came before.
+		const appliedSeq = this.#options.broken?.has("sequence") === true ? (groups[0]?.seq ?? 1) - 1 : undefined;
+		const applier = new BatchApplier<SimulatedRows>({
+			transaction: (rows, work) =>
+				rows.transactionAsync("batch", () => work(new SimulatedBatch(this, node, this.#options.now, appliedSeq))),
+			isRecordFault: (error) => error instanceof RecordFault,
 		});
+		return applier.apply(this.rows, groups);
 	}
 
 	/** Adds money, as the operator does; the nodes are told. */
@@ -257,7 +238,7 @@ export class SimulatedBooks {
 
 	#acquire(node: NodeEpoch, request: AcquireRequest, liveNodes: number): AcquireResult {
 		const { accountId, day } = request;
-		this.#writeAllotment(accountId, day);
+		this.writeAllotment(accountId, day);
 		const before = this.#states(accountId, day);
 		const { cap: asked } = request;
 		const room = asked === undefined ? null : this.capRoom(node, accountId, { keyId: asked.keyId, day });
@@ -305,7 +286,8 @@ export class SimulatedBooks {
 		this.rows.freeLeases(node);
 	}
 
-	#writeAllotment(accountId: string, day: number): void {
+	/** Writes the day's allotment unless it exists. */
+	writeAllotment(accountId: string, day: number): void {
 		const account = this.rows.account(accountId);
 		if (account === null || account.stakeDiem === 0 || account.diem.has(day)) return;
 		this.rows.allot(accountId, day, account.stakeDiem);
@@ -333,67 +315,76 @@ export class SimulatedBooks {
 		return all > own;
 	}
 
-	/** All of the entries, or none. */
-	#booked(node: NodeEpoch, entries: readonly Entry[]): boolean {
-		return this.rows.savepoint(() => {
-			const state = this.#locked(node, entries);
-			const plan = planBatch(entries, state, this.#options.now());
-			const accounts = new Map<string, string>();
-			for (const { text } of entries) {
-				const record = JSON.parse(text) as JournalRecord;
-				if (record.t !== "post") continue;
-				accounts.set(record.id, record.accountId);
-				if (!this.rows.addPost(record)) throw new RecordFault(`${record.id} is booked`);
-			}
-			for (const row of plan.movements) {
-				const accountId = accounts.get(String(row.request_id)) ?? "";
-				this.rows.addMovement(String(row.debit), accountId, String(row.unit), Number(row.amount));
-			}
-			for (const row of plan.daily) {
-				const amount = Number(row.amount);
-				const used = { usd: row.unit === "usd" || row.unit === "bundled" ? amount : 0, diem: row.unit === "diem" ? amount : 0 };
-				if (used.usd + used.diem > 0) this.rows.use(String(row.key_id), Number(row.day), used);
-			}
-			for (const row of plan.capped) this.#spendCaps(node, row);
-			for (const row of plan.spent) {
-				this.rows.spend(node, {
-					accountId: String(row.account_id),
-					source: row.source as MoneySource,
-					day: Number(row.day),
-					amount: Number(row.amount),
-					leased: Number(row.leased),
-				});
-			}
-		});
-	}
-
-	#spendCaps(node: NodeEpoch, row: Row): void {
-		const [accountId, keyId, day] = [String(row.account_id), String(row.key_id), Number(row.day)];
-		const lease = this.rows.capsOf(node, accountId).find((cap) => cap.keyId === keyId && cap.day === day);
-		const unit = row.unit === "diem" ? "diem" : "usd";
-		const spent = Math.min(lease?.[unit] ?? 0, Number(row.amount));
-		this.rows.leaseCaps(node, accountId, { keyId, day, usd: 0, diem: 0, [unit]: -spent });
-	}
-
 	#limitsOf(keyId: string): Limits {
 		return this.#options.limitsOf?.(keyId) ?? NO_LIMITS;
 	}
+}
 
-	#locked(node: NodeEpoch, entries: readonly Entry[]): BatchState {
-		const { budgets, caps } = needsOf(entries);
-		const state: BatchState = { budgets: new Map(), numbers: new Map(), caps: new Map() };
-		for (const { record } of entries) {
-			const place =
-				record?.t === "post" ? caps.find(({ keyId, day }) => keyId === record.keyId && day === record.day) : undefined;
-			if (place !== undefined && record?.t === "post")
-				state.caps.set(capKey(place), freeRoom(this.capRoom(node, record.accountId, place)));
+/** The rows of one batch. */
+class SimulatedBatch implements BatchTransaction {
+	readonly #books: SimulatedBooks;
+	readonly #rows: SimulatedRows;
+	readonly #node: NodeEpoch;
+	readonly #now: () => number;
+	readonly #appliedSeq: number | undefined;
+
+	/** @param appliedSeq is used in place of the node's own */
+	constructor(books: SimulatedBooks, node: NodeEpoch, now: () => number, appliedSeq: number | undefined) {
+		this.#books = books;
+		this.#rows = books.rows;
+		this.#node = node;
+		this.#now = now;
+		this.#appliedSeq = appliedSeq;
+	}
+
+	async lock({ budgets, caps }: BatchNeeds): Promise<LockedBatch> {
+		const state = new BatchState(
+			new Map(caps.map((cap) => [capKey(cap), freeRoom(this.#books.capRoom(this.#node, cap.accountId, cap))])),
+		);
+		for (const { accountId, source, day } of budgets) {
+			const row = this.#rows.balanceRow(accountId, source, day);
+			const lease = this.#rows.leaseOf(this.#node, accountId, source, day);
+			if (row !== undefined) state.account(accountId).addBudget(source, day, row.balance, row.leased, lease);
 		}
-		for (const { account, source, day } of budgets) {
-			const purse: BalanceRow | undefined = this.rows.balanceRow(account, source, day);
-			if (purse === undefined) continue;
-			const lease = this.rows.leaseOf(node, account, source, day);
-			state.budgets.set(budgetKey(account, source, day), { balance: purse.balance, leased: purse.leased, lease });
+		const boot = this.#rows.boot(this.#node.id, this.#node.epoch);
+		return { appliedSeq: boot === undefined ? null : (this.#appliedSeq ?? boot.appliedSeq), state, nowMs: this.#now() };
+	}
+
+	async writeAllotments(days: readonly AllotmentDay[]): Promise<void> {
+		for (const { accountId, day } of days) this.#books.writeAllotment(accountId, day);
+	}
+
+	async write({ posts, accounts, capped }: BatchPlan): Promise<void> {
+		for (const { record, parts } of posts) {
+			if (!this.#rows.addPost(record)) throw new RecordFault(`${record.id} has a post`);
+			for (const { source, amount } of parts) this.#rows.addMovement(record.accountId, source, amount);
 		}
-		return state;
+		for (const sum of capped) this.#spendCaps(sum);
+		for (const { id: accountId, budgets, usage } of accounts) {
+			for (const { keyId, day, unit, amount } of usage) {
+				const used = { usd: unit === "usd" || unit === "bundled" ? amount : 0, diem: unit === "diem" ? amount : 0 };
+				if (used.usd + used.diem > 0) this.#rows.use(keyId, day, used);
+			}
+			for (const { source, day, spent: amount, unleased: leased } of budgets)
+				if (amount !== 0 || leased !== 0) this.#rows.spend(this.#node, { accountId, source, day, amount, leased });
+		}
+	}
+
+	async reject(): Promise<void> {
+		this.#rows.reject();
+	}
+
+	async advance(appliedSeq: number): Promise<void> {
+		this.#rows.setApplied(this.#node, appliedSeq);
+	}
+
+	savepoint<T>(work: () => Promise<T>): Promise<T> {
+		return this.#rows.savepoint(work);
+	}
+
+	#spendCaps({ accountId, keyId, unit, day, amount }: CappedSum): void {
+		const lease = this.#rows.capsOf(this.#node, accountId).find((cap) => cap.keyId === keyId && cap.day === day);
+		const spent = Math.min(lease?.[unit] ?? 0, amount);
+		this.#rows.leaseCaps(this.#node, accountId, { keyId, day, usd: 0, diem: 0, [unit]: -spent });
 	}
 }

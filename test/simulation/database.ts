@@ -61,7 +61,7 @@ export class SimulatedDatabase {
 	 * A question and its answer, each on its way for a while. What a cut-off way holds back may arrive when it is whole
 	 * again, long after anybody waits for it; a node whose connection broke does not know whether its transaction was done.
 	 */
-	ask<T>(time: ProcessTime, network: NodeNetwork, work: (books: SimulatedBooks) => T): Promise<T> {
+	ask<T>(time: ProcessTime, network: NodeNetwork, work: (books: SimulatedBooks) => T | Promise<T>): Promise<T> {
 		return new Promise((resolve, reject) => {
 			const generation = this.#generation;
 			const answer = (settle: () => void): void => this.#travel(network, (ms) => time.after(ms, settle));
@@ -70,14 +70,19 @@ export class SimulatedDatabase {
 					answer(() => reject(new StoreSilentError("the connection is refused")));
 					return;
 				}
-				let settle: () => void;
+				const answerWith = (settle: () => void): void =>
+					answer(() => (generation === this.#generation ? settle() : reject(new StoreSilentError("the connection broke"))));
 				try {
 					const result = work(this.books);
-					settle = () => resolve(result);
+					if (!(result instanceof Promise)) answerWith(() => resolve(result));
+					else
+						result.then(
+							(value) => answerWith(() => resolve(value)),
+							(error: unknown) => answerWith(() => reject(error)),
+						);
 				} catch (error) {
-					settle = () => reject(error);
+					answerWith(() => reject(error));
 				}
-				answer(() => (generation === this.#generation ? settle() : reject(new StoreSilentError("the connection broke"))));
 			};
 			this.#travel(network, (ms) => this.#world.at(this.#world.nowMs + ms, arrive));
 		});
@@ -135,7 +140,7 @@ export class SimulatedConnection implements Closable {
 
 	ask<T>(
 		kind: keyof SimulatedDatabase["trips"],
-		work: (books: SimulatedBooks) => T,
+		work: (books: SimulatedBooks) => T | Promise<T>,
 		leases: readonly LeaseRequest[] = [],
 	): Promise<T> {
 		if (this.#closed) return Promise.reject(new StoreSilentError("the connection is closed"));

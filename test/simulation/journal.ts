@@ -7,7 +7,7 @@ import {
 	type StoreProgress,
 	type WorkRefusal,
 } from "../../src/journal/index.ts";
-import type { JournalTail } from "../../src/store/postgres/journal-batches.ts";
+import type { JournalTail } from "../../src/store/core/journal-batches.ts";
 import type { ShippedJournal } from "../../src/store/store-client.ts";
 import type { ProcessTime } from "./process-time.ts";
 

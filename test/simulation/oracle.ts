@@ -4,8 +4,8 @@
  */
 import type { ApiError } from "../../src/errors/index.ts";
 import type { PostRecord } from "../../src/journal/records.ts";
+import type { NodeEpoch } from "../../src/store/core/batch-applier.ts";
 import { limitNano } from "../../src/store/core/key-limits.ts";
-import type { NodeEpoch } from "../../src/store/postgres/batch-applier.ts";
 import { windowDays } from "../../src/store/sqlite/caller-reader.ts";
 import { Bits } from "./bits.ts";
 import type { Limits } from "./books.ts";

@@ -1,11 +1,10 @@
 /** The rows of the simulated books, with the constraints of the schema, transactions, and what a failover takes back. */
 import type { MoneySource, PostRecord } from "../../src/journal/records.ts";
+import type { NodeEpoch } from "../../src/store/core/batch-applier.ts";
 import { RecordFault } from "../../src/store/core/record-fault.ts";
 import type { CapAmounts, RetainedCap, StoreChange } from "../../src/store/port.ts";
-import type { NodeEpoch } from "../../src/store/postgres/batch-applier.ts";
 import type { StoredEpoch } from "../../src/store/postgres/epochs.ts";
 import type { RetainedLeases } from "../../src/store/sqlite/lease-repository.ts";
-import { OVERRUN } from "../../src/store/tables.ts";
 import { Bits } from "./bits.ts";
 import type { Opening } from "./books.ts";
 
@@ -101,8 +100,7 @@ export class SimulatedRows {
 
 	/** All or nothing of what `work` writes. */
 	transaction<T>(kind: WriteKind, work: () => T): T {
-		const commit: Commit = { atMs: this.#options.now(), kind, undo: [], grants: [], capGrants: [] };
-		this.#open = commit;
+		const commit = this.#begin(kind);
 		try {
 			const result = work();
 			if (commit.undo.length > 0) this.#keep(commit);
@@ -115,18 +113,37 @@ export class SimulatedRows {
 		}
 	}
 
-	/** False where `work` broke a rule of the books: then nothing of it is kept, and the transaction goes on. */
-	savepoint(work: () => void): boolean {
+	/** As `transaction`, for work that awaits nothing beyond the current event. */
+	async transactionAsync<T>(kind: WriteKind, work: () => Promise<T>): Promise<T> {
+		const commit = this.#begin(kind);
+		try {
+			const result = await work();
+			if (commit.undo.length > 0) this.#keep(commit);
+			return result;
+		} catch (error) {
+			for (const undo of commit.undo.reverse()) undo();
+			throw error;
+		} finally {
+			this.#open = null;
+		}
+	}
+
+	/** Keeps nothing of `work` where it throws; the transaction goes on. */
+	async savepoint<T>(work: () => Promise<T>): Promise<T> {
 		const undo = this.#open?.undo ?? [];
 		const before = undo.length;
 		try {
-			work();
-			return true;
+			return await work();
 		} catch (error) {
-			if (!(error instanceof RecordFault)) throw error;
 			for (const step of undo.splice(before).reverse()) step();
-			return false;
+			throw error;
 		}
+	}
+
+	#begin(kind: WriteKind): Commit {
+		const commit: Commit = { atMs: this.#options.now(), kind, undo: [], grants: [], capGrants: [] };
+		this.#open = commit;
+		return commit;
 	}
 
 	/**
@@ -383,14 +400,14 @@ export class SimulatedRows {
 		return true;
 	}
 
-	addMovement(debit: string, accountId: string, unit: string, amount: number): void {
+	addMovement(accountId: string, source: MoneySource | "overrun", amount: number): void {
 		this.rowsWritten++;
-		if (debit === OVERRUN) {
+		if (source === "overrun") {
 			this.#addOverrun(accountId, amount);
 			this.#undo(() => this.#addOverrun(accountId, -amount));
 			return;
 		}
-		const of = unit === "diem" ? "diem" : "usd";
+		const of = source === "diem" ? "diem" : "usd";
 		this.totals.charged[of] += amount;
 		this.#undo(() => {
 			this.totals.charged[of] -= amount;

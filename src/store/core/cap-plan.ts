@@ -1,15 +1,26 @@
 /** Changes of a batch to the limits of keys. Pure, like the rest of the plan. */
 import type { OwedTerms, PostRecord } from "../../journal/records.ts";
 import type { CapAmounts } from "../port.ts";
-import type { CapPlace } from "../postgres/cap-table.ts";
 import type { CapUnit } from "../tables.ts";
 import type { AppliedPart, LinePart } from "./post-lines.ts";
 
 /** Free limits of keys, neither spent nor leased, by `capKey`. */
 export type FreeCaps = Map<string, CapAmounts>;
 
-/** What posts take from leases, by key, unit and day. */
-export type CappedRows = Map<string, Readonly<Record<string, string | number | null>> & { amount: number }>;
+/** A key, and the day of the request that needs its limits. */
+export interface CapPlace {
+	readonly keyId: string;
+	readonly day: number;
+}
+
+/** What posts take of a key's leased limits on a day. */
+export interface CappedSum {
+	readonly accountId: string;
+	readonly keyId: string;
+	readonly unit: CapUnit;
+	readonly day: number;
+	amount: number;
+}
 
 export function capKey({ keyId, day }: CapPlace): string {
 	return `${keyId}/${day}`;
@@ -56,14 +67,24 @@ export function takeOwedCaps(post: PostRecord, owed: CapAmounts, free: FreeCaps)
 	free.set(capKey(place), { usd: room.usd - owed.usd, diem: room.diem - owed.diem });
 }
 
-/** Counts what a post takes from the lease; owed parts come out of limits that no node has leased. */
-export function countCapped(capped: CappedRows, post: PostRecord, parts: readonly AppliedPart[], owed: CapAmounts): void {
-	const all = amountsOf(parts);
-	for (const unit of ["usd", "diem"] as const satisfies readonly CapUnit[]) {
-		const amount = all[unit] - owed[unit];
-		if (amount <= 0) continue;
-		const key = `${post.keyId}/${unit}/${post.day}`;
-		const row = { account_id: post.accountId, key_id: post.keyId, unit, day: post.day };
-		capped.set(key, { ...row, amount: (capped.get(key)?.amount ?? 0) + amount });
+/** What the posts of a batch take of leased limits. */
+export class CappedSums {
+	readonly #sums = new Map<string, CappedSum>();
+
+	/** Adds what a post takes from the lease; owed parts come out of limits that no node has leased. */
+	add(post: PostRecord, parts: readonly AppliedPart[], owed: CapAmounts): void {
+		const all = amountsOf(parts);
+		for (const unit of ["usd", "diem"] as const satisfies readonly CapUnit[]) {
+			const amount = all[unit] - owed[unit];
+			if (amount <= 0) continue;
+			const key = `${post.keyId}/${unit}/${post.day}`;
+			const sum = this.#sums.get(key);
+			if (sum !== undefined) sum.amount += amount;
+			else this.#sums.set(key, { accountId: post.accountId, keyId: post.keyId ?? "", unit, day: post.day, amount });
+		}
+	}
+
+	sums(): Iterable<CappedSum> {
+		return this.#sums.values();
 	}
 }

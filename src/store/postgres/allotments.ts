@@ -1,5 +1,6 @@
 /** The daily diem allowance on PostgreSQL; its rules: `../sqlite/diem.ts`. */
 import type { SQL } from "bun";
+import type { AllotmentDay } from "../core/entries.ts";
 import { MIN_STAKE_NANO, stakeSql } from "../sqlite/diem.ts";
 
 /** Returns the allowance of an account on a UTC day in nano-diem; 0 where there is none. */
@@ -7,11 +8,6 @@ export async function stakeOf(sql: SQL, accountId: string, day: number): Promise
 	const [row] = await sql.unsafe(stakeSql("$1", "$2"), [accountId, day]);
 	const stake = Number(row?.stake ?? 0);
 	return stake < MIN_STAKE_NANO ? 0 : stake;
-}
-
-export interface AllotmentDay {
-	readonly accountId: string;
-	readonly day: number;
 }
 
 /** Writes the missing allotments of these days; of several nodes at once, one writes each. */

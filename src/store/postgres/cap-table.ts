@@ -3,18 +3,13 @@
  * transaction that adds to `usage_daily`, so that a read of both sees each amount once.
  */
 import type { SQL } from "bun";
+import type { NodeEpoch } from "../core/batch-applier.ts";
+import type { CapPlace } from "../core/cap-plan.ts";
 import { type CapRoom, NO_ROOM } from "../core/cap-split.ts";
 import { limitNano } from "../core/key-limits.ts";
 import type { CapAmounts, RetainedCap } from "../port.ts";
 import type { CapUnit } from "../tables.ts";
 import type { ReturnRequest } from "../thread-protocol.ts";
-import type { NodeEpoch } from "./batch-applier.ts";
-
-/** A key, and the day of the request that needs its limits. */
-export interface CapPlace {
-	readonly keyId: string;
-	readonly day: number;
-}
 
 /** The amount by which a node's lease grows. */
 export interface CapGrant extends CapPlace {

@@ -4,13 +4,13 @@
  */
 import type { SQL } from "bun";
 import { nano } from "../../ledger/nano.ts";
+import type { NodeEpoch } from "../core/batch-applier.ts";
 import { decideCapped } from "../core/cap-split.ts";
 import { decideAcquire, decideGiveBack } from "../core/lease-split.ts";
 import type { AcquireRequest, AcquireResult, BudgetState } from "../port.ts";
 import type { RetainedLeases } from "../sqlite/lease-repository.ts";
 import { DAY_MS } from "../sqlite/store-clock.ts";
 import { stakeOf, writeAllotments } from "./allotments.ts";
-import type { NodeEpoch } from "./batch-applier.ts";
 import { type CapRooms, cutCaps, growCaps, lockCaps, roomOf } from "./cap-table.ts";
 import { inTransaction } from "./connect.ts";
 import { FencedError } from "./faults.ts";

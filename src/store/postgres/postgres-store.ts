@@ -1,7 +1,8 @@
 /** The shared books on PostgreSQL, and how a node receives their changes. */
 import type { SQL } from "bun";
 import type { ReadGroup } from "../../journal/index.ts";
-import { BatchApplier } from "./batch-applier.ts";
+import { BatchApplier } from "../core/batch-applier.ts";
+import { batchRows } from "./batch-rows.ts";
 import { shipBodies } from "./body-parts.ts";
 import { readAccount, readKey } from "./caller-reader.ts";
 import { ChangeFeed } from "./change-feed.ts";
@@ -25,7 +26,7 @@ export function postgresStore(dataDir: string): SharedStore<SQL> {
 		reap,
 		readKey,
 		readAccount,
-		applier: (node) => new Shipping(dataDir, new BatchApplier(node)),
+		applier: (node) => new Shipping(dataDir, new BatchApplier(batchRows(node))),
 		leases: (node) => new LeaseRepository(node),
 		rpc: (node) => new RpcRepository(node),
 		changes: (sql) => ChangeFeed.begin(sql),
@@ -43,9 +44,9 @@ export function postgresStore(dataDir: string): SharedStore<SQL> {
 /** Ships large bodies first, then the batch whose posts name them. */
 class Shipping implements SharedApplier<SQL> {
 	readonly #dataDir: string;
-	readonly #applier: BatchApplier;
+	readonly #applier: BatchApplier<SQL>;
 
-	constructor(dataDir: string, applier: BatchApplier) {
+	constructor(dataDir: string, applier: BatchApplier<SQL>) {
 		this.#dataDir = dataDir;
 		this.#applier = applier;
 	}

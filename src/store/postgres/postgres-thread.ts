@@ -6,11 +6,11 @@
 import { JournalCorruptError, type JournalPosition, type ReadGroup } from "../../journal/index.ts";
 import { sleep, type Timers } from "../../telemetry/clock.ts";
 import { SequenceError } from "../core/batch-applier.ts";
+import { batchesOf, JournalBatches, type JournalTail } from "../core/journal-batches.ts";
 import type { AcquireResult, MinuteExchange } from "../port.ts";
 import { type AdminRequest, type FromThread, type StoreCall, sentError, type WorkMessage } from "../thread-protocol.ts";
 import type { StoredEpoch } from "./epochs.ts";
 import { FencedError, isStoreTrouble, StoreSilentError } from "./faults.ts";
-import { batchesOf, JournalBatches, type JournalTail } from "./journal-batches.ts";
 import { callsWith, isLeaseCall, isLeaseRequest, type LeaseCall, seqForAll } from "./lease-calls.ts";
 import type {
 	ChangeListener,

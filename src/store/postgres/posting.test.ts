@@ -1,9 +1,10 @@
 import { afterAll, beforeAll } from "bun:test";
 import { once, type PostgresCluster, startPostgres } from "../../../test/support/postgres-cluster.ts";
 import { SAMPLE_DAY } from "../../journal/testing/sample-records.ts";
+import { BatchApplier } from "../core/batch-applier.ts";
 import { testPosting } from "../testing/posting-contract.ts";
 import { StoreFolder } from "../testing/store-folder.ts";
-import { BatchApplier } from "./batch-applier.ts";
+import { batchRows } from "./batch-rows.ts";
 import { connect } from "./connect.ts";
 import { startEpoch } from "./epochs.ts";
 import { LeaseRepository } from "./lease-repository.ts";
@@ -23,7 +24,7 @@ testPosting(async () => {
 	const sql = connect(books.place, { max: 2, name: "test" });
 	const boot = await startEpoch(sql, { id: "node_a", epoch: 0, appliedSeq: 0 }, 60_000);
 	const leases = new LeaseRepository(boot);
-	const applier = new BatchApplier(boot);
+	const applier = new BatchApplier(batchRows(boot));
 	return {
 		books,
 		apply: async (groups) => void (await applier.apply(sql, groups)),

@@ -3,9 +3,9 @@
  * the row in the transaction that stores its answer; a release, or the end of its node's epoch, deletes it too.
  */
 import type { SQL } from "bun";
+import type { NodeEpoch } from "../core/batch-applier.ts";
 import { liveHour } from "../core/rpc-records.ts";
 import type { CreditBucket, CreditQuery, IdempotencyBatch, StoredClaim } from "../idempotency.ts";
-import type { NodeEpoch } from "./batch-applier.ts";
 import { readBody } from "./body-parts.ts";
 import { inTransaction } from "./connect.ts";
 import { FencedError } from "./faults.ts";

@@ -4,11 +4,11 @@
  * one transaction. All throw `FencedError` and trouble of the store (`faults.ts`).
  */
 import type { ReadGroup } from "../../journal/index.ts";
+import type { NodeEpoch } from "../core/batch-applier.ts";
 import type { CreditBucket, CreditQuery, IdempotencyBatch, StoredClaim } from "../idempotency.ts";
 import type { MinuteAnswer, MinuteExchange } from "../minutes.ts";
 import type { Account, AcquireRequest, AcquireResult, BudgetState, KeyLoad, StoreChange } from "../port.ts";
 import type { ReturnRequest } from "../thread-protocol.ts";
-import type { NodeEpoch } from "./batch-applier.ts";
 import type { Heartbeat, StoredEpoch } from "./epochs.ts";
 
 export interface SharedStore<On> {

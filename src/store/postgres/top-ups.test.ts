@@ -2,9 +2,10 @@ import { afterAll, beforeAll } from "bun:test";
 import { type PostgresCluster, startPostgres } from "../../../test/support/postgres-cluster.ts";
 import { SAMPLE_DAY } from "../../journal/testing/sample-records.ts";
 import { NANO_PER_USD, nano } from "../../ledger/nano.ts";
+import { BatchApplier } from "../core/batch-applier.ts";
 import { StoreFolder } from "../testing/store-folder.ts";
 import { testTopUps } from "../testing/top-ups-contract.ts";
-import { BatchApplier } from "./batch-applier.ts";
+import { batchRows } from "./batch-rows.ts";
 import { connect } from "./connect.ts";
 import { startEpoch } from "./epochs.ts";
 import { LeaseRepository } from "./lease-repository.ts";
@@ -22,7 +23,7 @@ testTopUps(async () => {
 	await books.admin().db.selectFrom("accounts").select("id").execute();
 	const sql = connect(books.place, { max: 2, name: "test" });
 	const boot = await startEpoch(sql, { id: "node_a", epoch: 0, appliedSeq: 0 }, 600_000);
-	const applier = new BatchApplier(boot);
+	const applier = new BatchApplier(batchRows(boot));
 	return {
 		books,
 		async lease(accountIds) {

@@ -1,6 +1,7 @@
 import { SAMPLE_DAY } from "../../journal/testing/sample-records.ts";
 import { nano } from "../../ledger/nano.ts";
 import { BatchApplier } from "../core/batch-applier.ts";
+import { BatchRows } from "../sqlite/batch-rows.ts";
 import { latestEpoch } from "../sqlite/epochs.ts";
 import { LeaseRepository } from "../sqlite/lease-repository.ts";
 import { openDatabase } from "../sqlite/open-database.ts";
@@ -14,7 +15,7 @@ testStatement(async () => {
 	let nowMs = Date.parse("2026-01-31T23:59:00Z");
 	const clock = new StoreClock(db, () => nowMs);
 	const boot = latestEpoch(db, clock);
-	let applier = new BatchApplier(db, boot, clock);
+	let applier = new BatchApplier(new BatchRows(db, boot, clock));
 	let booked = 0;
 	return {
 		books,
@@ -25,10 +26,10 @@ testStatement(async () => {
 		async book(groups) {
 			// Some batches are applied within one millisecond.
 			if (++booked % 3 !== 0) nowMs += booked % 7 === 0 ? 40_000 : 17;
-			applier.apply(groups);
+			await applier.apply(db, groups);
 		},
 		async restart() {
-			applier = new BatchApplier(db, latestEpoch(db, clock), clock);
+			applier = new BatchApplier(new BatchRows(db, latestEpoch(db, clock), clock));
 		},
 		async close() {
 			db.close();

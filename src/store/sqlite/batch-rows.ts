@@ -1,138 +1,117 @@
-/**
- * Writes the rows of a range of journal records: posts and movements one by one in their order, sums (a balance, a
- * lease, a day's usage) once for the whole range. Writes the whole range or throws; the caller then rolls back.
- */
+/** Reads and writes the rows of a batch on SQLite; what is written is decided in `../core/batch-plan.ts`. */
 import type { Database, Statement } from "bun:sqlite";
-import type { JournalRecord, MoneySource, PostRecord } from "../../journal/records.ts";
-import { RangeSums } from "../core/batch-sums.ts";
-import { payOwed } from "../core/owed.ts";
-import { type AppliedPart, applyPost, type LinePart } from "../core/post-lines.ts";
-import { RecordFault } from "../core/record-fault.ts";
-import { type EntryNumbers, StatementNumbers } from "../core/statement-numbers.ts";
+import type { PostRecord } from "../../journal/records.ts";
+import type { BatchCounts, BatchStore, BatchTransaction, LockedBatch, NodeEpoch } from "../core/batch-applier.ts";
+import type { BatchPlan, PaidPart, PlannedPost } from "../core/batch-plan.ts";
+import { type BatchAccount, BatchState } from "../core/batch-state.ts";
+import type { AllotmentDay, BatchNeeds, Entry } from "../core/entries.ts";
 import { OVERRUN, REVENUE } from "../tables.ts";
-import { RpcPosting } from "./rpc-rows.ts";
+import { writeAllotment } from "./diem.ts";
+import { EntryCounter } from "./entry-counter.ts";
+import { isRecordFault } from "./faults.ts";
+import { RpcRows } from "./rpc-rows.ts";
+import type { StoreClock } from "./store-clock.ts";
+import { inTransactionAsync } from "./transaction.ts";
 
-export interface Entry {
-	readonly seq: number;
-	/** The record's text in the journal. */
-	readonly text: string;
-}
-
-export class Posting {
-	readonly #node: { readonly id: string; readonly epoch: number };
-	readonly #numbers: StatementNumbers;
-	readonly #rpc: RpcPosting;
+/** Rows of one node's batches. Nothing that it awaits leaves the turn of the event loop. */
+export class BatchRows implements BatchStore<Database>, BatchTransaction {
+	readonly #db: Database;
+	readonly #node: NodeEpoch;
+	readonly #clock: StoreClock;
+	readonly #numbers: EntryCounter;
+	readonly #rpc: RpcRows;
 	readonly #sql: ReturnType<typeof prepare>;
+	#lastPostId = 0;
 
-	constructor(db: Database, node: { readonly id: string; readonly epoch: number }) {
+	constructor(db: Database, node: NodeEpoch, clock: StoreClock) {
+		this.#db = db;
 		this.#node = node;
-		this.#numbers = new StatementNumbers(db);
-		this.#rpc = new RpcPosting(db);
+		this.#clock = clock;
+		this.#numbers = new EntryCounter(db);
+		this.#rpc = new RpcRows(db);
 		this.#sql = prepare(db);
 	}
 
-	/**
-	 * Applies the entries inside the caller's transaction. Returns the number of posts among them. Throws the fault of
-	 * a record (see `isRecordFault`), or `SQLiteError`; rows may be written then.
-	 */
-	apply(entries: readonly Entry[], bookedAt: number): number {
-		const range = new RangeSums();
-		let postId = this.#sql.lastPostId.get()?.id ?? 0;
-		const before = postId;
-		for (const { seq, text } of entries) {
-			const record = JSON.parse(text) as JournalRecord;
-			switch (record.t) {
-				case "post":
-					this.#applyPost(range, record, ++postId, seq, bookedAt);
-					break;
-				case "touch":
-					range.touch(record.keyId, record.atMs);
-					break;
-				default:
-					if (!this.#rpc.record(record)) throw new RecordFault("unknown kind of record");
-			}
+	isRecordFault(error: unknown): boolean {
+		return isRecordFault(error);
+	}
+
+	async transaction<T>(db: Database, work: (tx: BatchTransaction) => Promise<T>): Promise<T> {
+		try {
+			return await inTransactionAsync(db, () => work(this));
+		} catch (error) {
+			this.#numbers.forget();
+			throw error;
 		}
-		this.#writeSums(range);
-		return postId - before;
 	}
 
-	/** Drops cached rows after a rollback, since they may not exist. */
-	forget(): void {
-		this.#numbers.forget();
-	}
-
-	#applyPost(range: RangeSums, post: PostRecord, postId: number, seq: number, bookedAt: number): void {
-		const { parts: lines, free } = applyPost(post);
-		const parts = this.#payOwedParts(range, post, lines);
-		this.#insertPost(post, postId, seq, bookedAt, this.#numbers.next(post.accountId, parts));
-		const { accountId, day } = post;
-		const keyId = post.keyId ?? "";
-		const sums = range.of(accountId);
-		for (const { source, sku, amount, units, picoPrice } of parts) {
-			const overrun = source === "overrun";
-			this.#sql.move.run(
-				overrun ? "overrun" : "charge",
-				overrun ? OVERRUN : accountId,
-				REVENUE,
-				amount,
-				overrun ? "usd" : source,
-				postId,
-				sku,
-				units,
-				picoPrice,
-				day,
-				post.doneAtMs,
-				bookedAt,
-				overrun ? null : sums.spend(source, budgetDay(source, day), amount, () => this.#balance(accountId, source, day)),
-			);
-			sums.count(keyId, day, source, sku, amount, units);
+	async savepoint<T>(work: () => Promise<T>): Promise<T> {
+		this.#db.run("SAVEPOINT entries");
+		try {
+			const result = await work();
+			this.#db.run("RELEASE entries");
+			return result;
+		} catch (error) {
+			this.#numbers.forget();
+			// A full disk may have rolled back the whole transaction.
+			if (this.#db.inTransaction) this.#db.run("ROLLBACK TO entries; RELEASE entries");
+			throw error;
 		}
-		for (const { sku, units } of free) sums.count(keyId, day, "free", sku, 0, units);
-		this.#rpc.post(post);
 	}
 
-	/**
-	 * Pays owed parts like an acquire that may grant a part: free money becomes this node's lease, and is spent from
-	 * it.
-	 */
-	#payOwedParts(range: RangeSums, post: PostRecord, lines: readonly LinePart[]): readonly AppliedPart[] {
-		const { accountId, day, owing } = post;
-		const { parts, fromFree } = payOwed(lines, owing, () =>
-			SOURCES.map((source) => {
-				const of = budgetDay(source, day);
-				const row = this.#sql.money.get(this.#node.id, this.#node.epoch, accountId, source, of);
-				if (row === null) return { source, surplus: 0, free: 0 };
-				const spent = range.of(accountId).spent(source, of) + ofSource(lines, source);
-				return { source, surplus: Math.max(0, row.lease - spent - (owing?.kept[source] ?? 0)), free: row.balance - row.leased };
-			}),
-		);
-		for (const { source, amount } of fromFree) {
-			this.#sql.lease.run(this.#node.id, this.#node.epoch, accountId, source, budgetDay(source, day), amount);
-			this.#sql.changeLeased.run(amount, accountId, source, budgetDay(source, day));
+	async lock(needs: BatchNeeds): Promise<LockedBatch> {
+		const { id, epoch } = this.#node;
+		const state = new BatchState();
+		for (const { accountId, source, day } of needs.budgets) {
+			const row = this.#sql.budget.get(id, epoch, accountId, source, day);
+			if (row !== null) state.account(accountId).addBudget(source, day, row.balance, row.leased, row.lease);
 		}
-		return parts;
+		for (const accountId of needs.accountIds) state.account(accountId).numbers = this.#numbers.counts(accountId);
+		const appliedSeq = this.#sql.appliedSeq.get(id, epoch)?.applied_seq ?? null;
+		return { appliedSeq, state, nowMs: this.#clock.postingMs() };
 	}
 
-	#insertPost(post: PostRecord, postId: number, seq: number, bookedAt: number, numbers: EntryNumbers): void {
-		const { usage } = post;
+	async writeAllotments(days: readonly AllotmentDay[]): Promise<void> {
+		for (const { accountId, day } of days) writeAllotment(this.#db, accountId, day, this.#clock);
+	}
+
+	async write(plan: BatchPlan, postedAtMs: number): Promise<void> {
+		this.#lastPostId = this.#sql.lastPostId.get()?.id ?? 0;
+		for (const post of plan.posts) this.#insertPost(post, postedAtMs);
+		for (const account of plan.accounts) this.#writeAccount(account);
+		for (const [keyId, atMs] of plan.touches) this.#sql.touch.run(atMs, keyId);
+		this.#rpc.write(plan.rpc);
+	}
+
+	async reject(entry: Entry, error: string, rejectedAtMs: number): Promise<void> {
+		this.#sql.reject.run(this.#node.id, this.#node.epoch, entry.seq, entry.text, error, rejectedAtMs);
+	}
+
+	async advance(appliedSeq: number, { groups, posts, rejects }: BatchCounts): Promise<void> {
+		this.#sql.advance.run(appliedSeq, groups, posts, rejects, this.#node.id, this.#node.epoch);
+	}
+
+	#insertPost({ seq, record, numbers, parts }: PlannedPost, postedAtMs: number): void {
+		const postId = ++this.#lastPostId;
+		const { usage } = record;
 		this.#sql.post.run(
 			postId,
-			post.id,
+			record.id,
 			this.#node.id,
 			this.#node.epoch,
 			seq,
-			post.accountId,
-			post.keyId,
-			post.day,
-			post.admittedAtMs,
-			post.doneAtMs,
-			bookedAt,
-			post.route,
-			post.model,
-			post.upstream,
-			post.status,
-			post.holdNano,
-			post.priceNano,
+			record.accountId,
+			record.keyId,
+			record.day,
+			record.admittedAtMs,
+			record.doneAtMs,
+			postedAtMs,
+			record.route,
+			record.model,
+			record.upstream,
+			record.status,
+			record.holdNano,
+			record.priceNano,
 			usage?.promptTokens ?? null,
 			usage?.completionTokens ?? null,
 			usage?.cachedTokens ?? null,
@@ -144,38 +123,39 @@ export class Posting {
 			numbers.bundled,
 			numbers.diem,
 		);
+		for (const part of parts) this.#insertMovement(postId, record, part, postedAtMs);
 	}
 
-	#balance(accountId: string, source: MoneySource, day: number): number {
-		const row = this.#sql.balance.get(accountId, source, budgetDay(source, day));
-		if (row === null) throw new RecordFault(`account ${accountId} has no ${source} budget of day ${day}`);
-		return row.balance;
+	#insertMovement(postId: number, { accountId, day, doneAtMs }: PostRecord, part: PaidPart, postedAtMs: number): void {
+		const { source, amount, sku, units, picoPrice, balanceAfter } = part;
+		const overrun = source === "overrun";
+		this.#sql.movement.run(
+			overrun ? "overrun" : "charge",
+			overrun ? OVERRUN : accountId,
+			REVENUE,
+			amount,
+			overrun ? "usd" : source,
+			postId,
+			sku,
+			units,
+			picoPrice,
+			day,
+			doneAtMs,
+			postedAtMs,
+			balanceAfter,
+		);
 	}
 
-	#writeSums(range: RangeSums): void {
-		for (const [accountId, { spendings, usage }] of range.accounts()) {
-			for (const { source, day, spent } of spendings) {
-				this.#sql.spend.run(spent, accountId, source, day);
-				const { changes } = this.#sql.spendLease.run(spent, this.#node.id, this.#node.epoch, accountId, source, day);
-				if (changes !== 1) throw new RecordFault(`this node has no lease on ${source} of ${accountId}`);
-			}
-			for (const { keyId, day, unit, sku, amount, units, rows } of usage) {
-				this.#sql.count.run(accountId, keyId, day, unit, sku, amount, units, rows);
-			}
+	#writeAccount(account: BatchAccount): void {
+		const { id, epoch } = this.#node;
+		for (const { source, day, spent, unleased } of account.budgets) {
+			if (spent !== 0 || unleased !== 0) this.#sql.spend.run(spent, unleased, account.id, source, day);
+			if (unleased > 0) this.#sql.spendLease.run(unleased, id, epoch, account.id, source, day);
 		}
-		for (const [keyId, atMs] of range.touches()) this.#sql.touch.run(atMs, keyId);
+		for (const { keyId, day, unit, sku, amount, units, rows } of account.usage)
+			this.#sql.count.run(account.id, keyId, day, unit, sku, amount, units, rows);
+		this.#numbers.advance(account.id, account.numbers);
 	}
-}
-
-const SOURCES = ["diem", "bundled", "usd"] as const satisfies readonly MoneySource[];
-
-function ofSource(parts: readonly LinePart[], source: MoneySource): number {
-	return parts.reduce((sum, part) => sum + (part.source === source ? part.amount : 0), 0);
-}
-
-/** Returns the day of a budget: diem has one for each day, the others have a single one. */
-function budgetDay(source: MoneySource, day: number): number {
-	return source === "diem" ? day : 0;
 }
 
 type Sql<Row = unknown> = Statement<Row, (string | number | null)[]>;
@@ -184,6 +164,11 @@ type Sql<Row = unknown> = Statement<Row, (string | number | null)[]>;
 function prepare(db: Database) {
 	const sql = <Row = unknown>(text: string) => db.prepare(text).safeIntegers(false) as Sql<Row>;
 	return {
+		appliedSeq: sql<{ applied_seq: number }>("SELECT applied_seq FROM nodes WHERE node_id = ? AND epoch = ?"),
+		advance: sql(
+			"UPDATE nodes SET applied_seq = ?, groups = groups + ?, posts = posts + ?, rejects = rejects + ? WHERE node_id = ? AND epoch = ?",
+		),
+		reject: sql("INSERT INTO rejected (node_id, epoch, seq, record, error, rejected_at) VALUES (?, ?, ?, ?, ?, ?)"),
 		// Ids continue behind those of archived posts.
 		lastPostId: sql<{ id: number }>(
 			"SELECT max(coalesce((SELECT max(id) FROM posts), 0), coalesce((SELECT max(last_post_id) FROM archives), 0)) AS id",
@@ -194,25 +179,16 @@ function prepare(db: Database) {
 				tokens_counted, entries, entries_usd, entries_bundled, entries_diem)
 				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		),
-		move: sql(
+		movement: sql(
 			`INSERT INTO movements (kind, debit, credit, amount, unit, post_id, sku, units, pico_price, day, occurred_at, booked_at,
 				balance_after) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		),
-		balance: sql<{ balance: number }>("SELECT balance FROM budgets WHERE account_id = ? AND source = ? AND day = ?"),
-		/** `free` does not depend on what the range has spent: balance and lease shrink alike. */
-		money: sql<{ balance: number; leased: number; lease: number }>(
+		budget: sql<{ balance: number; leased: number; lease: number }>(
 			`SELECT balance, leased, coalesce((SELECT amount FROM leases WHERE node_id = ? AND epoch = ? AND leases.account_id = budgets.account_id
 				AND leases.source = budgets.source AND leases.day = budgets.day), 0) AS lease
 				FROM budgets WHERE account_id = ? AND source = ? AND day = ?`,
 		),
-		lease: sql(
-			`INSERT INTO leases (node_id, epoch, account_id, source, day, amount) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
-				ON CONFLICT DO UPDATE SET amount = amount + ?6`,
-		),
-		changeLeased: sql("UPDATE budgets SET leased = leased + ? WHERE account_id = ? AND source = ? AND day = ?"),
-		spend: sql(
-			"UPDATE budgets SET balance = balance - ?1, leased = leased - ?1 WHERE account_id = ?2 AND source = ?3 AND day = ?4",
-		),
+		spend: sql("UPDATE budgets SET balance = balance - ?, leased = leased - ? WHERE account_id = ? AND source = ? AND day = ?"),
 		spendLease: sql(
 			"UPDATE leases SET amount = amount - ? WHERE node_id = ? AND epoch = ? AND account_id = ? AND source = ? AND day = ?",
 		),

@@ -2,6 +2,7 @@ import { SAMPLE_DAY } from "../../journal/testing/sample-records.ts";
 import { BatchApplier } from "../core/batch-applier.ts";
 import { testPosting } from "../testing/posting-contract.ts";
 import { StoreFolder } from "../testing/store-folder.ts";
+import { BatchRows } from "./batch-rows.ts";
 import { latestEpoch } from "./epochs.ts";
 import { LeaseRepository } from "./lease-repository.ts";
 import { openDatabase } from "./open-database.ts";
@@ -13,11 +14,11 @@ testPosting(async () => {
 	const clock = new StoreClock(db);
 	const boot = latestEpoch(db, clock);
 	const leases = new LeaseRepository(db, boot, clock);
-	const applier = new BatchApplier(db, boot, clock);
+	const applier = new BatchApplier(new BatchRows(db, boot, clock));
 	return {
 		books,
-		apply: async (groups) => applier.apply(groups),
-		appliedSeq: async () => applier.appliedSeq(),
+		apply: async (groups) => void (await applier.apply(db, groups)),
+		appliedSeq: async () => latestEpoch(db, clock).appliedSeq,
 		all: async (query) => db.query<Record<string, unknown>, []>(query).all(),
 		lease: async (accountId, needNano) => void leases.acquire({ accountId, day: SAMPLE_DAY, needNano }),
 		keep: async (accountId, amount) => void leases.giveBack(accountId, [{ source: "usd", day: 0, amount }]),

@@ -1,40 +1,23 @@
-/** Writes the chain proxy's records on SQLite. Runs in the transaction of the batch; throws as `Posting` does. */
+/** Writes the chain proxy's part of a batch on SQLite. */
 import type { Database, Statement } from "bun:sqlite";
-import type { JournalRecord, PostRecord, SendEndRecord, SendRecord } from "../../journal/records.ts";
-import { type AnswerRow, answerRow, creditBucket, creditsOf, RETAINED_MS, unknownRow } from "../core/rpc-records.ts";
+import type { RpcPlan } from "../core/rpc-plan.ts";
+import { type AnswerRow, RETAINED_MS } from "../core/rpc-records.ts";
 
-export class RpcPosting {
+export class RpcRows {
 	readonly #sql: ReturnType<typeof prepare>;
 
 	constructor(db: Database) {
 		this.#sql = prepare(db);
 	}
 
-	/** Writes what a post contains beside its charge. */
-	post(post: PostRecord): void {
-		if (post.kept !== undefined) this.#keep(answerRow(post.accountId, post.kept));
-		const credits = creditsOf(post);
-		if (credits > 0) this.#sql.credits.run(post.callerId ?? post.accountId, creditBucket(post.doneAtMs), credits);
-	}
-
-	/** Returns false where the record does not belong to the chain proxy. */
-	record(record: JournalRecord): boolean {
-		switch (record.t) {
-			case "unknown-outcome":
-				this.#keep(unknownRow(record));
-				return true;
-			case "outcome-known":
-				this.#sql.forget.run(record.accountId, record.key, record.fingerprint);
-				return true;
-			case "send":
-				this.#send(record);
-				return true;
-			case "send-end":
-				this.#sendEnd(record);
-				return true;
-			default:
-				return false;
-		}
+	write({ forgotten, answers, credits, sends, sendEnds }: RpcPlan): void {
+		const sql = this.#sql;
+		for (const { accountId, key, fingerprint } of forgotten) sql.forget.run(accountId, key, fingerprint);
+		for (const answer of answers) this.#keep(answer);
+		for (const { accountId, bucket, credits: used } of credits) sql.credits.run(accountId, bucket, used);
+		for (const { requestId, item, accountId, keyId, network, method, rawHash, txHash, atMs } of sends)
+			sql.send.run(requestId, item, accountId, keyId, network, method, rawHash, txHash, atMs);
+		for (const { requestId, item, outcome, txHash, atMs } of sendEnds) sql.sendEnd.run(outcome, atMs, txHash, requestId, item);
 	}
 
 	#keep(row: AnswerRow): void {
@@ -51,14 +34,6 @@ export class RpcPosting {
 			row.file,
 			row.expires_at,
 		);
-	}
-
-	#send({ requestId, item, accountId, keyId, network, method, rawHash, txHash, atMs }: SendRecord): void {
-		this.#sql.send.run(requestId, item, accountId, keyId, network, method, rawHash, txHash, atMs);
-	}
-
-	#sendEnd({ requestId, item, outcome, txHash, atMs }: SendEndRecord): void {
-		this.#sql.sendEnd.run(outcome, atMs, txHash, requestId, item);
 	}
 }
 

@@ -13,9 +13,8 @@ import {
 } from "../../journal/index.ts";
 import type { AdminExecutor } from "../admin-executor.ts";
 import { BatchApplier, SequenceError } from "../core/batch-applier.ts";
-import { isRecordFault } from "../core/record-fault.ts";
+import { batchesOf, JournalBatches } from "../core/journal-batches.ts";
 import type { StoreChange } from "../port.ts";
-import { budgetsSpentBy } from "../replay-leases.ts";
 import {
 	type AdminRequest,
 	type FromThread,
@@ -25,19 +24,18 @@ import {
 	type ThreadOptions,
 	type WorkMessage,
 } from "../thread-protocol.ts";
+import { BatchRows } from "./batch-rows.ts";
 import { CallerReader } from "./caller-reader.ts";
 import { ChangeFeed } from "./change-feed.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { latestEpoch, type NodeEpoch, startEpoch } from "./epochs.ts";
+import { isRecordFault } from "./faults.ts";
 import { LeaseRepository } from "./lease-repository.ts";
 import { openDatabase } from "./open-database.ts";
 import { RpcReader } from "./rpc-repository.ts";
 import { StoreClock } from "./store-clock.ts";
 import { inTransaction } from "./transaction.ts";
 
-/** A batch is small enough that other processes get the write lock between two. */
-const BATCH_RECORDS = 1_000;
-const BATCH_BYTES = 2 << 20;
 const RETRY_MS = 100;
 /** The pages of a few thousand accounts exceed SQLite's default of 2 MB. */
 const CACHE_KIBIBYTES = 16 * 1024;
@@ -55,10 +53,9 @@ export class StoreThread {
 	readonly #options: ThreadOptions;
 	readonly #send: (message: FromThread) => void;
 	readonly #db: Database;
-	readonly #clock: StoreClock;
 	readonly #boot: NodeEpoch;
-	readonly #reader: JournalReader;
-	readonly #applier: BatchApplier;
+	readonly #journal: JournalBatches;
+	readonly #applier: BatchApplier<Database>;
 	readonly #leases: LeaseRepository;
 	readonly #callers: CallerReader;
 	readonly #rpc: RpcReader;
@@ -76,30 +73,15 @@ export class StoreThread {
 	#adminExecutor: AdminExecutor | null = null;
 	#administering = false;
 
-	/**
-	 * Opens the store, applies the rest of the journal, frees the leases of the previous boot, and begins the next
-	 * boot.
-	 */
-	constructor(options: ThreadOptions, send: (message: FromThread) => void) {
+	private constructor(options: ThreadOptions, send: (message: FromThread) => void, opened: Opened) {
 		this.#options = options;
 		this.#send = send;
-		// FULL until the new epoch is on the disk: otherwise a power cut could assign an epoch twice.
-		this.#db = openDatabase(options.dataDir, { synchronous: "FULL" });
-		this.#db.run("PRAGMA wal_autocheckpoint = 0");
-		this.#db.run(`PRAGMA cache_size = -${CACHE_KIBIBYTES}`);
-		this.#clock = new StoreClock(this.#db);
-		const dead = latestEpoch(this.#db, this.#clock);
-		const dir = options.journalDir;
-		this.#reader = new JournalReader({ dir, nodeId: dead.id, nextSeq: dead.appliedSeq + 1 });
-		const replayedGroups = this.#replay(dead);
-		this.#boot = inTransaction(this.#db, () => {
-			const appliedSeq = dead.appliedSeq + replayedGroups;
-			return startEpoch(this.#db, { ...dead, appliedSeq }, this.#clock);
-		});
-		this.#db.run(`PRAGMA synchronous = ${options.synchronous}`);
+		this.#db = opened.db;
+		this.#boot = opened.boot;
+		this.#journal = new JournalBatches(opened.reader);
 		this.#appliedSeq = this.#boot.appliedSeq;
-		this.#applier = new BatchApplier(this.#db, this.#boot, this.#clock);
-		this.#leases = new LeaseRepository(this.#db, this.#boot, this.#clock);
+		this.#applier = new BatchApplier(new BatchRows(this.#db, this.#boot, opened.clock));
+		this.#leases = new LeaseRepository(this.#db, this.#boot, opened.clock);
 		this.#leases.returnAll();
 		this.#callers = new CallerReader(this.#db);
 		this.#rpc = new RpcReader(this.#db);
@@ -107,7 +89,15 @@ export class StoreThread {
 		this.#checkpoints = new Checkpoints(this.#db, options.checkpointEveryMs);
 		this.#checkpoints.run(this.#appliedSeq);
 		this.#pollTimer = setInterval(() => this.#poll(), options.changesEveryMs);
-		this.#send({ type: "opened", report: this.#openedReport(replayedGroups) });
+		this.#send({ type: "opened", report: this.#openedReport(opened) });
+	}
+
+	/**
+	 * Opens the store, applies the rest of the journal, frees the leases of the previous boot, and begins the next
+	 * boot.
+	 */
+	static async open(options: ThreadOptions, send: (message: FromThread) => void): Promise<StoreThread> {
+		return new StoreThread(options, send, await open(options));
 	}
 
 	receive(message: WorkMessage): void {
@@ -115,29 +105,10 @@ export class StoreThread {
 		if (!this.#working) void this.#work();
 	}
 
-	#openedReport(replayedGroups: number): OpenedReport {
+	#openedReport({ replayedGroups, reader }: Opened): OpenedReport {
 		const { id, epoch, appliedSeq } = this.#boot;
 		const start = { nodeId: id, epoch, nextSeq: appliedSeq + 1, checkpointedSeq: this.#checkpoints.seq };
-		return { start, replayedGroups, lostTail: this.#reader.lostTail, beatAt: null };
-	}
-
-	/** Applies what a killed process left, under its own epoch. Returns the number of groups. */
-	#replay(dead: NodeEpoch): number {
-		const applier = new BatchApplier(this.#db, dead, this.#clock);
-		const leases = new LeaseRepository(this.#db, dead, this.#clock);
-		const before = this.#reader.nextSeq;
-		let batch = new Batch();
-		const applyBatch = () => {
-			for (const spent of budgetsSpentBy(batch.groups)) leases.acquire(spent);
-			applier.apply(batch.groups);
-			batch = new Batch();
-		};
-		for (const group of this.#reader.readRest()) {
-			batch.add(group);
-			if (batch.full) applyBatch();
-		}
-		applyBatch();
-		return this.#reader.nextSeq - before;
+		return { start, replayedGroups, lostTail: reader.lostTail, beatAt: null };
 	}
 
 	async #work(): Promise<void> {
@@ -237,8 +208,8 @@ export class StoreThread {
 	async #applyTo(seq: number): Promise<boolean> {
 		try {
 			while (this.#appliedSeq < seq) {
-				if (this.#batch.length === 0) this.#batch = this.#readBatch(seq);
-				this.#applyBatch(this.#batch);
+				if (this.#batch.length === 0) this.#batch = this.#journal.next(seq);
+				await this.#applyBatch(this.#batch);
 				if (this.#appliedSeq < seq) await Bun.sleep(0);
 			}
 			this.#failing = null;
@@ -250,28 +221,14 @@ export class StoreThread {
 		}
 	}
 
-	#applyBatch(batch: readonly ReadGroup[]): void {
+	async #applyBatch(batch: readonly ReadGroup[]): Promise<void> {
 		const last = batch.at(-1);
 		if (last === undefined) throw new SequenceError(`nothing to read behind group ${this.#appliedSeq}`);
-		this.#applier.apply(batch);
+		await this.#applier.apply(this.#db, batch);
 		this.#appliedSeq = last.seq;
 		this.#position = last.end;
 		this.#batch = [];
 		this.#checkpoints.noteWrite();
-	}
-
-	#readBatch(seq: number): ReadGroup[] {
-		const batch = new Batch();
-		try {
-			for (const group of this.#reader.readTo(seq)) {
-				batch.add(group);
-				if (batch.full) break;
-			}
-		} catch (error) {
-			// The groups that were read are applied; the fault that stopped the reader also stops the next attempt.
-			if (batch.groups.length === 0) throw error;
-		}
-		return batch.groups;
 	}
 
 	#report(): void {
@@ -313,26 +270,34 @@ export class StoreThread {
 		if (this.#closed) return;
 		this.#closed = true;
 		clearInterval(this.#pollTimer);
-		this.#reader.close();
+		this.#journal.close();
 		this.#db.close();
 	}
 }
 
-/** Groups to apply in one transaction. */
-class Batch {
-	readonly groups: ReadGroup[] = [];
-	#records = 0;
-	#bytes = 0;
+interface Opened {
+	readonly db: Database;
+	readonly clock: StoreClock;
+	readonly boot: NodeEpoch;
+	readonly reader: JournalReader;
+	readonly replayedGroups: number;
+}
 
-	add(group: ReadGroup): void {
-		this.groups.push(group);
-		this.#records += group.records.length;
-		this.#bytes += group.bytes;
-	}
-
-	get full(): boolean {
-		return this.#records >= BATCH_RECORDS || this.#bytes >= BATCH_BYTES;
-	}
+async function open({ dataDir, journalDir, synchronous }: ThreadOptions): Promise<Opened> {
+	// FULL until the new epoch is on the disk: otherwise a power cut could assign an epoch twice.
+	const db = openDatabase(dataDir, { synchronous: "FULL" });
+	db.run("PRAGMA wal_autocheckpoint = 0");
+	db.run(`PRAGMA cache_size = -${CACHE_KIBIBYTES}`);
+	const clock = new StoreClock(db);
+	const dead = latestEpoch(db, clock);
+	const reader = new JournalReader({ dir: journalDir, nodeId: dead.id, nextSeq: dead.appliedSeq + 1 });
+	// What a killed process left is applied under its own epoch.
+	const applier = new BatchApplier(new BatchRows(db, dead, clock));
+	for (const groups of batchesOf(reader.readRest())) await applier.apply(db, groups);
+	const appliedSeq = reader.nextSeq - 1;
+	const boot = inTransaction(db, () => startEpoch(db, { ...dead, appliedSeq }, clock));
+	db.run(`PRAGMA synchronous = ${synchronous}`);
+	return { db, clock, boot, reader, replayedGroups: appliedSeq - dead.appliedSeq };
 }
 
 /** Returns true where another attempt cannot help: the journal is damaged, or the order of the books is broken. */

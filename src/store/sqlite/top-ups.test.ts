@@ -3,6 +3,7 @@ import { nano } from "../../ledger/nano.ts";
 import { BatchApplier } from "../core/batch-applier.ts";
 import { StoreFolder } from "../testing/store-folder.ts";
 import { testTopUps } from "../testing/top-ups-contract.ts";
+import { BatchRows } from "./batch-rows.ts";
 import { latestEpoch } from "./epochs.ts";
 import { LeaseRepository } from "./lease-repository.ts";
 import { openDatabase } from "./open-database.ts";
@@ -13,7 +14,7 @@ testTopUps(async () => {
 	const db = openDatabase(books.dir);
 	const clock = new StoreClock(db, Date.now);
 	const boot = latestEpoch(db, clock);
-	const applier = new BatchApplier(db, boot, clock);
+	const applier = new BatchApplier(new BatchRows(db, boot, clock));
 	return {
 		books,
 		async lease(accountIds) {
@@ -21,7 +22,7 @@ testTopUps(async () => {
 				new LeaseRepository(db, boot, clock).acquire({ accountId, day: SAMPLE_DAY, needNano: nano(1) });
 		},
 		async book(groups) {
-			applier.apply(groups);
+			await applier.apply(db, groups);
 		},
 		async restart() {},
 		async close() {

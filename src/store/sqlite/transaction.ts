@@ -16,3 +16,16 @@ export function inTransaction<T>(db: Database, work: () => T): T {
 		throw error;
 	}
 }
+
+/** As `inTransaction`, for work that awaits nothing beyond the current turn of the event loop. */
+export async function inTransactionAsync<T>(db: Database, work: () => Promise<T>): Promise<T> {
+	db.run("BEGIN IMMEDIATE");
+	try {
+		const result = await work();
+		db.run("COMMIT");
+		return result;
+	} catch (error) {
+		if (db.inTransaction) db.run("ROLLBACK");
+		throw error;
+	}
+}

@@ -5,9 +5,10 @@ import type { JournalRecord } from "../../journal/records.ts";
 import { requestId, SAMPLE_DAY, SAMPLE_PRICE, sampleLine, samplePost } from "../../journal/testing/sample-records.ts";
 import { NANO_PER_USD, nano, pico } from "../../ledger/index.ts";
 import { setAccount } from "../admin.ts";
+import { BatchApplier } from "../core/batch-applier.ts";
 import { group } from "../testing/posting-contract.ts";
 import { StoreFolder } from "../testing/store-folder.ts";
-import { BatchApplier } from "./batch-applier.ts";
+import { batchRows } from "./batch-rows.ts";
 import { connect } from "./connect.ts";
 import { endEpoch, reap, type StoredEpoch, startEpoch } from "./epochs.ts";
 import { LeaseRepository } from "./lease-repository.ts";
@@ -18,7 +19,7 @@ let books: StoreFolder;
 let sql: SQL;
 let accountId: string;
 let boot: StoredEpoch;
-let applier: BatchApplier;
+let applier: BatchApplier<SQL>;
 
 beforeAll(async () => {
 	cluster = await startPostgres();
@@ -32,7 +33,7 @@ beforeEach(async () => {
 	sql = connect(books.place, { max: 4, name: "test" });
 	boot = await startEpoch(sql, { id: "node_a", epoch: 0, appliedSeq: 0 }, 60_000);
 	await lease(boot, HUNDRED);
-	applier = new BatchApplier(boot);
+	applier = new BatchApplier(batchRows(boot));
 });
 
 afterEach(async () => {
@@ -69,7 +70,7 @@ async function faultOf(promise: Promise<unknown>): Promise<Error> {
 describe("a batch", () => {
 	test("that is sent twice at once, as after a connection that broke, is booked once", async () => {
 		const batch = [group(1, post(1)), group(2, post(2), post(3))];
-		const applied = await Promise.all([1, 2, 3].map(() => new BatchApplier(boot).apply(sql, batch)));
+		const applied = await Promise.all([1, 2, 3].map(() => new BatchApplier(batchRows(boot)).apply(sql, batch)));
 		expect(applied).toEqual([2, 2, 2]);
 		expect(await ids()).toEqual([1, 2, 3].map(requestId));
 		expect(await findings()).toEqual([]);
@@ -208,7 +209,7 @@ test("a post that was paid from an allotment which a crash of the store lost is 
 	await endEpoch(sql, boot);
 	const next = await startEpoch(sql, { ...boot, appliedSeq: 0 }, 60_000);
 	const lines = [sampleLine("sku", 5, pico(1_000_000), "diem")];
-	expect(await new BatchApplier(next).apply(sql, [group(1, post(1, { lines }))])).toBe(1);
+	expect(await new BatchApplier(batchRows(next)).apply(sql, [group(1, post(1, { lines }))])).toBe(1);
 	const [diem] = await all("SELECT day::float8, balance::float8, leased::float8 FROM budgets WHERE source = 'diem'");
 	expect(diem).toEqual({ day: SAMPLE_DAY, balance: NANO_PER_USD - 5_000, leased: 0 });
 	expect(await findings()).toEqual([]);
@@ -222,7 +223,7 @@ test("nodes that book for the same accounts at once number each statement withou
 	);
 	await Promise.all(
 		nodes.map(async (node, at) => {
-			const own = new BatchApplier(node);
+			const own = new BatchApplier(batchRows(node));
 			for (let seq = 1; seq <= 10; seq++) {
 				const order = seq % 2 === 0 ? accounts : accounts.toReversed();
 				const records = order.map((account, index) => samplePost(requestId(at * 1_000 + seq * 10 + index), account));
