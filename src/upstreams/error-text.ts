@@ -15,9 +15,10 @@ const MAX_NESTED = 4;
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Reads `{error: {message, code, type, param}}`, `{error: "text"}`, `{object: "error", message}`, `{message}`, `{detail}`,
- * `{msg}`, `{error_msg}`, `{base_resp: {status_code, status_msg}}`, ElevenLabs' `{detail: {status, message}}`, whose status is a code in words, and lists of such (`[{error}]`, `{errors: [...]}`).
- * Where an error is in another, or as JSON in the text of another, the innermost is what happened.
+ * Reads `{error: {message, code, type, param}}`, `{error: "text"}`, `{object: "error", message}`, `{message}`,
+ * `{detail}`, `{msg}`, `{error_msg}`, `{base_resp: {status_code, status_msg}}`, and lists of such (`[{error}]`,
+ * `{errors: [...]}`). In ElevenLabs' `{detail: {status, message}}` the status is a code in words.
+ * If an error contains another, or another as JSON in its text, the innermost one counts.
  */
 export function errorTextOf(body: unknown): UpstreamErrorText {
 	return textOf(body, 0);

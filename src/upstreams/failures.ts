@@ -7,10 +7,11 @@ import type { SecretMask } from "./secret-mask.ts";
 import type { UpstreamErrorText } from "./upstream-error-text.ts";
 
 /**
- * What went wrong at an upstream (docs/chat.md):
- * `request` is about what the caller sent; `unable` that this server cannot do it, though another may; `account` about our standing with the upstream; `offline` that it
- * is not there or has no such model; `busy` 429; `full` our own bound of concurrent calls; `broken` all that
- * is no chat completion; `timeout` silence; `given` an error of the embedded engine that is ours already.
+ * The kinds of failures at an upstream (docs/chat.md).
+ * `request`: the caller's request is at fault. `unable`: this server does not support it, another may.
+ * `account`: the upstream refuses our account. `offline`: it is unreachable or has no such model. `busy`: status 429.
+ * `full`: our own limit of concurrent calls. `broken`: the answer is no chat completion. `timeout`: silence.
+ * `given`: an error of the embedded engine that is ours already.
  */
 export type FailureKind = "request" | "unable" | "account" | "offline" | "busy" | "full" | "broken" | "timeout" | "given";
 
@@ -26,7 +27,7 @@ export class UpstreamFailure extends Error {
 	readonly status: number | undefined;
 	/** Seconds that a busy upstream requested. */
 	readonly retryAfterSeconds: number | undefined;
-	/** The words that marked it as a matter of our account, or of our name of the model, where only words did. */
+	/** The words that classified it as a fault of our account or model name, if only words did. */
 	words: string | undefined;
 
 	constructor(kind: FailureKind, answer: ApiError, detail: string, status?: number, retryAfterSeconds?: number) {
@@ -37,7 +38,7 @@ export class UpstreamFailure extends Error {
 		this.retryAfterSeconds = retryAfterSeconds;
 	}
 
-	/** True for a fault of the caller's request: it is the same everywhere, so no other upstream is tried. */
+	/** True for a fault of the caller's request. Every upstream would refuse it, so no other one is tried. */
 	get final(): boolean {
 		return this.kind === "request";
 	}
@@ -373,8 +374,8 @@ const RANK: Readonly<Record<FailureKind, number>> = {
 };
 
 /**
- * Returns the most useful failure for the caller where every upstream failed: first one that a retry can cure, last one
- * that only the operator can. Of two alike it is the later.
+ * Returns the most useful failure for the caller after every upstream failed. A fault that the caller can correct ranks
+ * highest, and one that only the operator can resolve ranks lowest. Of equal ranks the later failure wins.
  */
 export function mostInformative(failures: readonly UpstreamFailure[]): UpstreamFailure {
 	let chosen: UpstreamFailure | undefined;

@@ -1,7 +1,7 @@
 /**
- * What servers in enclaves say of themselves (docs/sealed-chat.md). Promises: their words go through as they came, and
- * what they lack is added and never overrides them; a report that answers another nonce is no report. Judges no proof:
- * that is the caller's. Logs names and statuses, never what was said.
+ * Attestations and signatures from servers in enclaves (docs/sealed-chat.md). An answer is passed on unchanged; members
+ * that it lacks are added, and none is replaced. A report with another nonce is rejected.
+ * The proofs are not verified here: callers verify them. Logs contain names and statuses, never the content.
  */
 import { randomBytes } from "node:crypto";
 import type { ModelTarget, TextModel } from "../../catalog/types.ts";
@@ -23,11 +23,11 @@ export function createAttestations(deps: AttemptDeps): Attestations {
 	const keys = new KnownKeys();
 	const client = new AttestationClient(deps);
 
-	/** One server's report, checked to be one; its keys are known from here on. */
+	/** Returns one server's report and records its keys; null if the server gives no report for this nonce. */
 	async function reportOf(candidate: Candidate, id: string, nonce: string, signal: AbortSignal): Promise<ServerAnswer | null> {
 		const { node, model } = candidate;
 		if (node.attestation === null) return null;
-		// The built-in engine runs one model, under whatever name it is sold.
+		// The built-in engine runs one model, under any name that the catalog has for it.
 		const query = { model: node.name === OWN_TARGET.upstream ? id : model, nonce, signing_algo: ALGORITHM };
 		const answer = await client.request(node, { path: node.attestation.report, query }, signal);
 		if (answer?.body == null) return null;
@@ -77,7 +77,7 @@ export function createAttestations(deps: AttemptDeps): Attestations {
 
 		async holderOf(model: TextModel, modelKey: string, signal: AbortSignal) {
 			const { targets } = model;
-			// The only server there is says itself whether the key is its own.
+			// A single server decides by itself whether the key is its own.
 			const [only, ...others] = targets;
 			if (only === undefined || others.length === 0) return only ?? null;
 			const known = holderAmong(targets, modelKey);
@@ -93,7 +93,7 @@ export function createAttestations(deps: AttemptDeps): Attestations {
 	}
 }
 
-/** The built-in engine among upstreams. */
+/** The target of the built-in engine. */
 const OWN_TARGET: ModelTarget = { upstream: "embedded", model: "", weight: 1, order: 0 };
 
 class AttestationClient {
@@ -103,7 +103,10 @@ class AttestationClient {
 		this.#deps = deps;
 	}
 
-	/** null where it gave no answer. Throws what the built-in engine says of itself, and why the caller left. */
+	/**
+	 * Returns the answer; null if there is none. Throws errors of the built-in engine, and the signal's reason if the
+	 * caller left.
+	 */
 	async request(node: UpstreamNode, question: ServerRequest, signal: AbortSignal): Promise<ServerAnswer | null> {
 		const { log } = this.#deps;
 		try {
@@ -120,7 +123,7 @@ class AttestationClient {
 
 const NO_ANSWER = "an upstream gave no attestation or signature";
 
-/** A server that names a nonce names the one that it was asked on. */
+/** Returns true if the report names another nonce than the requested one. */
 function hasOtherNonce(report: Readonly<Record<string, unknown>>, nonce: string): boolean {
 	const nonces = [report.nonce, report.request_nonce].filter((one) => typeof one === "string");
 	return nonces.some((one) => one.toLowerCase().replace(/^0x/, "") !== nonce.toLowerCase());

@@ -1,19 +1,19 @@
 import { isRecord } from "../../schema/is-record.ts";
 
-/** Keys that are remembered at most; the oldest goes first. */
+/** Maximum number of remembered keys; the oldest are removed first. */
 const MAX_KEYS = 10_000;
-/** Members under which reports name keys that conversations are sealed for. */
+/** Members of a report that name keys for sealed conversations. */
 const KEY_MEMBERS = ["signing_key", "signing_public_key"] as const;
-/** Members under which reports of several machines stand. */
+/** Members that hold the reports of several machines. */
 const LIST_MEMBERS = ["model_attestations", "all_attestations"] as const;
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Which upstream, with which model of its own, showed a key in a report. */
+/** Maps each reported key to the upstream, and its model, that reported it last. */
 export class KnownKeys {
 	readonly #holders = new Map<string, string>();
 
-	/** Notes every key of a report. */
+	/** Records every key of a report. */
 	learn(report: Fields, upstream: string, model: string): void {
 		for (const key of keysOf(report)) {
 			this.#holders.delete(key);
@@ -39,7 +39,7 @@ function keysOf(report: Fields): string[] {
 	return [...ownKeys, ...listedKeys];
 }
 
-/** Keys go with 0x, with the byte 04 in front of their coordinates, or with neither. */
+/** Returns a key's coordinates. Keys are written with 0x, with the byte 04 before the coordinates, or with neither. */
 function coordinates(key: string): string {
 	return key
 		.toLowerCase()

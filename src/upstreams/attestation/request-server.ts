@@ -6,26 +6,28 @@ import { cancelBody } from "../connect.ts";
 import type { UpstreamNode } from "../node.ts";
 import { parsedAnswer } from "../parsed-answer.ts";
 
-/** Reports of several machines with their certificates are some hundred KB. */
+/** Reports of several machines with their certificates have a few hundred KB. */
 const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
 const LIMIT_MS = 30_000;
 
 export interface ServerRequest {
-	/** Below the upstream's address. */
+	/** The path below the upstream's address. */
 	readonly path: string;
 	readonly query?: Readonly<Record<string, string>>;
-	/** Present: it is posted. */
+	/** The body of a POST; without it the request is a GET. */
 	readonly text?: string;
 }
 
 export interface ServerAnswer {
 	readonly status: number;
 	readonly bytes: Uint8Array;
-	/** Parsed where it is a JSON object; else null. */
+	/** The parsed JSON object; null if the answer is none. */
 	readonly body: Readonly<Record<string, unknown>> | null;
 }
 
-/** Asks a server beside its chats, within 30 s. Throws what the connection throws, and what its start does. */
+/**
+ * Sends a request that is no chat to a server, within 30 s. Throws errors of the connection and of the server's start.
+ */
 export async function requestServer(
 	node: UpstreamNode,
 	question: ServerRequest,

@@ -2,11 +2,14 @@ import type { AudioFormatName } from "../../catalog/types.ts";
 import { audioContainer, provenByFrames, samplesOfWave } from "../../wire/index.ts";
 import type { BodyReader } from "../connect.ts";
 
-/** As many bytes as tell a container. */
+/** Number of bytes that identify a container. */
 const CONTAINER_BYTES = 16;
-/** As many as tell what has none: raw samples have no sign of their own, but are never so much plain text. */
+/**
+ * Number of bytes that identify audio without a container. Raw samples have no signature, but never this much plain
+ * text.
+ */
 const PROOF_BYTES = 256;
-/** The same of samples behind the head of a WAVE file. */
+/** The same limit for the samples after the header of a WAVE file. */
 const PROOF_SAMPLE_BYTES = 128;
 const CONTAINER_OF: Readonly<Record<AudioFormatName, string | null>> = {
 	mp3: "mp3",
@@ -16,19 +19,22 @@ const CONTAINER_OF: Readonly<Record<AudioFormatName, string | null>> = {
 	wav: "wav",
 	pcm: null,
 };
-/** What samples do not begin with by chance. */
+/** Containers whose signatures raw samples do not begin with by chance. */
 const UNLIKE_SAMPLES: ReadonlySet<string> = new Set(["wav", "flac", "ogg"]);
 
-/** More than tags and paddings in front of the first frames have. */
+/** Tags and padding before the first frame are shorter. */
 const MAX_HELD_BYTES = 262_144;
 
 export interface FirstBytes {
 	readonly bytes: Uint8Array;
-	/** Nothing comes behind them. */
+	/** True if nothing follows them. */
 	readonly isWhole: boolean;
 }
 
-/** The first bytes of an answer: enough to prove what it is, or all where it is shorter; null where there are none. */
+/**
+ * Returns the first bytes of an answer, enough to identify its format, or the whole of a shorter answer; null if it is
+ * empty.
+ */
 export async function readFirstBytes(reader: BodyReader): Promise<FirstBytes | null> {
 	let buffer = new Uint8Array(4_096);
 	let length = 0;
@@ -37,7 +43,7 @@ export async function readFirstBytes(reader: BodyReader): Promise<FirstBytes | n
 		if (read.done) return length === 0 ? null : { bytes: buffer.subarray(0, length), isWhole: true };
 		const piece = read.value ?? new Uint8Array(0);
 		if (length + piece.length > buffer.length) {
-			// Twice as large, so that many small pieces are not copied again and again.
+			// The buffer doubles, so that many small pieces are not copied repeatedly.
 			const larger = new Uint8Array(Math.max(2 * buffer.length, length + piece.length));
 			larger.set(buffer.subarray(0, length));
 			buffer = larger;
@@ -60,8 +66,8 @@ function isEnough(bytes: Uint8Array): boolean {
 }
 
 /**
- * What an answer is by its beginning. null: audio of another kind than its Content-Type says, which has to be decoded.
- * `none`: no audio, as text is none, and what does not begin and go on like the container that it is said to be.
+ * Returns the format of an answer by its first bytes. null: audio of another format than its Content-Type declares,
+ * which must be decoded. `none`: no audio, such as text, or bytes that do not match the declared container.
  */
 export function formatOfBytes({ bytes, isWhole }: FirstBytes, declared: AudioFormatName | null): AudioFormatName | null | "none" {
 	const container = audioContainer(bytes);
@@ -75,11 +81,11 @@ export function formatOfBytes({ bytes, isWhole }: FirstBytes, declared: AudioFor
 	return container === CONTAINER_OF[declared] ? declared : null;
 }
 
-/** Without control characters: errors, pages and drawings, in whatever syntax. */
+/** Returns true for text without control characters, such as errors, HTML and SVG. */
 function isWholeUtf8(bytes: Uint8Array): boolean {
 	for (const byte of bytes) if (byte < 0x20 && byte !== 0x09 && byte !== 0x0a && byte !== 0x0d) return false;
 	try {
-		// The last character may be cut.
+		// The last character may be incomplete.
 		new TextDecoder("utf-8", { fatal: true }).decode(bytes, { stream: true });
 		return true;
 	} catch {
@@ -87,12 +93,12 @@ function isWholeUtf8(bytes: Uint8Array): boolean {
 	}
 }
 
-/** Of samples some 4 bytes in 10 are among ASCII's characters, and silence is one byte over and over. */
+/** About 4 of 10 bytes of raw samples are in ASCII's range, and silence repeats one byte. */
 const LEAST_LETTERS = 0.85;
 const LEAST_DIFFERENT = 8;
 const LEAST_BYTES = 32;
 
-/** Text in another charset, or with a control character in it. The zeros of UTF-16 do not count. */
+/** Returns true for text in another charset, or with a control character. Zeros of UTF-16 are ignored. */
 function isMostlyLetters(bytes: Uint8Array): boolean {
 	if (bytes.length < LEAST_BYTES) return false;
 	const nonZero = bytes.filter((byte) => byte !== 0);

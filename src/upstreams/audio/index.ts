@@ -1,6 +1,7 @@
 /**
- * Speech and transcription by servers that speak OpenAI's audio protocol, and by providers. Promises: the same pool, health and limits as
- * for chat; until the first byte another upstream takes over; a caller that leaves stops the upstream at once.
+ * Speech and transcription through servers with OpenAI's audio protocol and through providers. They share the pool,
+ * health and limits of chat. Until the first byte another upstream can take over. A caller that leaves stops the
+ * upstream at once.
  */
 import type { AttemptDeps } from "../attempts.ts";
 import type { AudioUpstreams, UpstreamVoices } from "./port.ts";
@@ -16,7 +17,7 @@ export interface AudioTimeouts {
 	readonly transcriptionMs: number;
 }
 
-/** `timeouts` is read for each call: a reload changes it. */
+/** Creates the audio upstreams. `timeouts` is read for each call, because a reload changes it. */
 export function createAudioUpstreams(deps: AttemptDeps, timeouts: () => AudioTimeouts, voices: UpstreamVoices): AudioUpstreams {
 	return {
 		speak: (call) => speak(call, { ...deps, voices }, timeouts().speechMs),

@@ -15,13 +15,13 @@ export interface SpeechDeps extends AttemptDeps {
 
 export interface RequestedSpeech {
 	readonly format: AudioFormatName;
-	/** What of the speed the upstream cannot do. */
+	/** The factor of the speed that the upstream does not support. */
 	readonly tempo: number;
 }
 
 type SentSpeech = RequestedSpeech & { readonly response: Response };
 
-/** Sends the text to one upstream: to a server in OpenAI's words, to a provider by its package. */
+/** Sends the text to one upstream: in OpenAI's protocol to a server, through its package to a provider. */
 export async function sendSpeech(
 	call: SpeechForward,
 	candidate: Candidate,

@@ -1,19 +1,18 @@
 /**
- * A speech request in the words of one server.
- *
- * Sources: OpenAI's API reference (audio, speech); vLLM-Omni's page "Speech API" (`language`, `instructions`, `ref_audio`,
- * `task_type`); the references of Chatterbox servers (form at audio/speech/upload with `voice_file`).
+ * Shapes a speech request for one server.
+ * Sources: OpenAI's API reference (audio, speech); vLLM-Omni's page "Speech API" (`language`, `instructions`,
+ * `ref_audio`, `task_type`); the references of Chatterbox servers (form at audio/speech/upload with `voice_file`).
  */
 import type { AudioFormatName, ModelTarget } from "../../catalog/types.ts";
 import type { SpeechForward, VoiceSample } from "./port.ts";
 
 export interface ShapedSpeech {
-	/** Below the server's /v1. */
+	/** The path below the server's /v1. */
 	readonly path: string;
 	readonly body: string | FormData;
-	/** null: the form tells it. */
+	/** The media type; null: the form sets it. */
 	readonly type: string | null;
-	/** What was asked for. */
+	/** The requested format. */
 	readonly format: AudioFormatName;
 }
 
@@ -41,7 +40,7 @@ function requestedFormat(format: AudioFormatName, { formats }: ModelTarget): Aud
 	return formats === undefined || formats.includes(format) ? format : (formats[0] ?? format);
 }
 
-/** The upstream's own name of a voice. */
+/** Returns the upstream's own name for a voice. */
 export function upstreamVoice(voice: string, { voices }: ModelTarget): string {
 	return voices !== undefined && Object.hasOwn(voices, voice) ? (voices[voice] ?? voice) : voice;
 }
@@ -74,15 +73,15 @@ const FORMAT_OF_TYPE: Readonly<Record<string, AudioFormatName>> = {
 	"audio/l16": "pcm",
 };
 
-/** Samples a second of an answer, where its Content-Type tells. */
+/** Returns the samples per second, if the Content-Type contains them. */
 export function rateOfType(contentType: string | null): number | null {
 	const rate = Number(/;\s*rate="?(\d{4,6})\b/i.exec(contentType ?? "")?.[1]);
 	return rate >= 8_000 && rate <= 192_000 ? rate : null;
 }
 
 /**
- * What an answer is by its Content-Type: a format, null for audio of another kind, `none` for what is no audio. A server
- * that does not say gives what it was asked for.
+ * Returns the format that a Content-Type declares: null for audio of another format, `none` for anything but audio.
+ * Without a Content-Type the server is trusted to have sent the requested format.
  */
 export function formatOfType(contentType: string | null, requested: AudioFormatName): AudioFormatName | null | "none" {
 	const type = (contentType ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";

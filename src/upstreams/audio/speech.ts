@@ -10,10 +10,10 @@ import { type RequestedSpeech, type SpeechDeps, sendSpeech } from "./send-speech
 import { formatOfType, rateOfType } from "./speech-request.ts";
 
 const MAX_ERROR_BYTES = 64 * 1024;
-/** More than any text of 4096 characters makes, in the widest format. */
+/** No text of 4096 characters makes more audio, in any format. */
 const MAX_AUDIO_BYTES = 256 << 20;
 
-/** Speaks over one upstream after another until one gives a first byte within `limitMs` of the call. */
+/** Speaks through one upstream after another until one sends a first byte within `limitMs` of the call. */
 export function speak(call: SpeechForward, deps: SpeechDeps, limitMs: number): Promise<SpeechAnswer> {
 	let requested: RequestedSpeech = { format: call.format, tempo: 1 };
 	const attemptCall: AttemptCall = {
@@ -23,7 +23,7 @@ export function speak(call: SpeechForward, deps: SpeechDeps, limitMs: number): P
 		signal: call.signal,
 		raw: call.raw,
 		stickyKey: () => undefined,
-		// Told where the text goes out: a sample may have to be there first.
+		// sendSpeech calls it when the text goes out: the sample may have to be uploaded first.
 		onSent: () => {},
 		async send(candidate, endpoint, signal) {
 			const sent = await sendSpeech(call, candidate, endpoint, deps, signal);
@@ -66,7 +66,7 @@ async function noAudio(response: Response): Promise<UpstreamFailure> {
 		: brokenAnswer(`status ${status}: the answer is no audio`, status);
 }
 
-/** The whole body from its first piece on. However it ends, the upstream's place is given back once. */
+/** Yields the whole body from its first piece on. However it ends, the upstream's place is released once. */
 async function* rest(
 	first: Uint8Array,
 	reader: BodyReader,
@@ -84,7 +84,7 @@ async function* rest(
 			if (piece !== undefined) {
 				length += piece.length;
 				if (length > MAX_AUDIO_BYTES) throw brokenAnswer("audio without an end");
-				// A slow reader of ours is no silence of the upstream.
+				// While our own reader is slow, the upstream is not silent.
 				timeout.pause();
 				yield secrets === null ? piece : secrets.take(piece);
 				timeout.resume();

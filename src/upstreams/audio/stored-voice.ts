@@ -1,4 +1,4 @@
-/** Voices that providers keep: made of a sample once, named in every call, taken back in the end. */
+/** Voices that providers store: created from a sample once, named in every call, and deleted in the end. */
 
 import type { AttemptDeps } from "../attempts.ts";
 import { UpstreamFailure, upstreamOffline } from "../failures.ts";
@@ -14,7 +14,7 @@ interface StoredVoiceDeps {
 	readonly voices: UpstreamVoices;
 }
 
-/** The provider's name for the voice of a sample, which goes there where it was not yet. */
+/** Returns the provider's name for the voice of a sample, which is uploaded if the provider does not store it yet. */
 export async function storedVoice(
 	sample: VoiceSample,
 	{ name: upstream }: UpstreamNode,
@@ -33,7 +33,7 @@ export async function storedVoice(
 	return voices.nameOf(handle, upstream, work, signal);
 }
 
-/** A name that the provider does not know any more is made anew by the next call. */
+/** Forgets a name that the provider does not know any more; the next call creates the voice again. */
 export async function forgetWhereRefused(
 	error: unknown,
 	{ handle, node, name }: { readonly handle: string; readonly node: UpstreamNode; readonly name: string },
@@ -44,11 +44,11 @@ export async function forgetWhereRefused(
 	const isRefusal = error.kind === "request" && /\bvoice/i.test(error.answer.message);
 	if (error.status !== 404 && !isRefusal) return;
 	const isMine = await voices.forget(handle, node.name, name).catch(() => false);
-	// It may be there all the same: then it must not be left behind.
+	// The provider may still store the voice, so it is deleted.
 	if (isMine) await deleteVoice(config, name, fetch).catch(() => {});
 }
 
-/** Takes a voice back from the upstream of that name. Nothing happens where there is none that keeps voices. */
+/** Deletes a voice at an upstream. Does nothing if the upstream is not configured or stores no voices. */
 export async function deleteUpstreamVoice(upstream: string, name: string, { pool, fetch, log }: AttemptDeps): Promise<void> {
 	const { storesVoices } = await import("../providers/audio/provider-voices.ts");
 	const [candidate] = pool.candidates([{ upstream, model: "", weight: 1, order: 0 }]);

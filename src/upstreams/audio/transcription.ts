@@ -10,16 +10,16 @@ import { requestHeaders } from "../request-headers.ts";
 import type { TimedText, TranscriptionAnswer, TranscriptionForward } from "./port.ts";
 
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
-/** Each of 50,000 words with its times, six hours of fast speech, and the segments with what servers say of them. */
+/** 50,000 words with their times (six hours of fast speech), and the segments with all that servers add to them. */
 const ANSWER_BOUNDS = { bytes: MAX_ANSWER_BYTES, keys: 300_000, differentKeys: 2_000, values: 400_000 };
-/** Entries that are looked at in one turn of the event loop. */
+/** Number of entries read in one turn of the event loop. */
 const STEP_ENTRIES = 10_000;
 const NOTHING = new Uint8Array(0);
 
 /**
- * Transcribes over one upstream after another, all tries within `limitMs`.
- *
- * Sources: OpenAI's API reference (audio, transcriptions), whose form whisper.cpp's server, speaches, vLLM and Groq take.
+ * Transcribes through one upstream after another, all attempts within `limitMs`.
+ * Sources: OpenAI's API reference (audio, transcriptions), whose form whisper.cpp's server, speaches, vLLM and Groq
+ * accept.
  */
 export function transcribe(call: TranscriptionForward, deps: AttemptDeps, limitMs: number): Promise<TranscriptionAnswer> {
 	const attemptCall: AttemptCall = {
@@ -77,7 +77,7 @@ function formOf({ file, language, prompt, temperature, timings }: TranscriptionF
 	return form;
 }
 
-/** @throws UpstreamFailure for what is no transcription */
+/** Reads a transcription. Throws UpstreamFailure for any other answer. */
 async function answerOf(bytes: Uint8Array, status: number): Promise<Omit<TranscriptionAnswer, "upstream" | "retries">> {
 	const { value: parsed, long } = await parsedAnswer(bytes, status, ANSWER_BOUNDS);
 	if (!isRecord(parsed)) throw brokenAnswer(`status ${status}: the body is no JSON object`, status);
@@ -91,10 +91,10 @@ async function answerOf(bytes: Uint8Array, status: number): Promise<Omit<Transcr
 	};
 }
 
-/** Later than any audio that a request may bring, in seconds. */
+/** No audio of a request is longer, in seconds. */
 const MAX_SECONDS = 360_000;
 
-/** Entries that lack a text or a time are left out; none begins before the audio, or ends before it begins. */
+/** Returns the entries that have a text and times. No entry begins before the audio, or ends before it begins. */
 async function timedTexts(list: unknown, member: "text" | "word"): Promise<TimedText[]> {
 	const texts: TimedText[] = [];
 	for (const [index, entry] of Array.isArray(list) ? (list as unknown[]).entries() : []) {

@@ -8,19 +8,19 @@ import { requestHeaders } from "../request-headers.ts";
 import type { EmbeddingAnswer, EmbeddingForward } from "./port.ts";
 import { vectorsIn } from "./vectors.ts";
 
-/** 2,048 vectors of 4,096 numbers, written out. */
+/** 2,048 vectors of 4,096 numbers as JSON. */
 const MAX_ANSWER_BYTES = 192 * 1024 * 1024;
-/** Numbers of a vector, where nobody says how many it has: more than any model's. */
+/** Numbers of a vector if the size is not configured; no model's vectors have more. */
 const MOST_NUMBERS = 16_384;
-/** A number, written out. */
+/** Bytes of a number as JSON. */
 const NUMBER_BYTES = 32;
-/** Members beside the vectors are small: an error, the usage. */
+/** Members beside the vectors, such as an error or the usage, are small. */
 const MAX_SMALL_BYTES = 64 * 1024;
 
 /**
- * Asks one upstream after another, all tries within `limitMs`.
- *
- * Sources: OpenAI's API reference (embeddings, create), which vLLM, llama.cpp, Ollama and text-embeddings-inference follow.
+ * Requests embeddings from one upstream after another, all attempts within `limitMs`.
+ * Sources: OpenAI's API reference (embeddings, create), which vLLM, llama.cpp, Ollama and text-embeddings-inference
+ * follow.
  */
 export function embed(call: EmbeddingForward, deps: AttemptDeps, limitMs: number): Promise<EmbeddingAnswer> {
 	const attemptCall: AttemptCall = {
@@ -57,12 +57,12 @@ function bodyOf({ input, long, format, dimensions }: EmbeddingForward, model: st
 	return inTurns(long.whole(Buffer.from(JSON.stringify(body))));
 }
 
-/** What an answer with a vector for each text may have. */
+/** Returns the maximum size of an answer with a vector for each text. */
 function mostBytes(call: EmbeddingForward): number {
 	return Math.min(MAX_ANSWER_BYTES, MAX_SMALL_BYTES + textsOf(call) * mostVectorBytes(call));
 }
 
-/** With what stands around it. */
+/** Returns the maximum size of one vector with the JSON around it. */
 function mostVectorBytes({ dimensions, modelDimensions }: EmbeddingForward): number {
 	return 1_024 + (dimensions ?? modelDimensions ?? MOST_NUMBERS) * NUMBER_BYTES;
 }
@@ -71,7 +71,7 @@ function textsOf({ input }: EmbeddingForward): number {
 	return typeof input === "string" ? 1 : input.length;
 }
 
-/** @throws UpstreamFailure for what is no list of as many vectors as texts */
+/** Reads an answer. Throws UpstreamFailure unless it has one vector for each text. */
 async function answerOf(
 	bytes: Uint8Array,
 	status: number,
@@ -107,7 +107,7 @@ function tokensOf(bytes: Uint8Array, { valueStart, valueEnd }: { valueStart: num
 	const usage = valueEnd - valueStart > MAX_SMALL_BYTES ? null : parsed(bytes.subarray(valueStart, valueEnd));
 	if (!isRecord(usage)) return null;
 	const counted = tokenUsageOf(usage);
-	// Whatever side a server writes them on, all tokens are those of the texts.
+	// Some servers report the tokens as prompt, some as output; all are tokens of the texts.
 	if (counted !== null) return counted.promptTokens + counted.completionTokens;
 	const { total_tokens: total } = usage;
 	return Number.isSafeInteger(total) && Number(total) > 0 ? Number(total) : null;

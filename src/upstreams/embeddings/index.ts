@@ -1,6 +1,7 @@
 /**
- * Embeddings by servers that speak OpenAI's protocol. Promises: the same pool, health and limits as for chat; vectors go
- * through as they came, unless they came in the other form; a count that is not the texts' is a fault of the upstream.
+ * Embeddings from servers with OpenAI's protocol. They share the pool, health and limits of chat. Vectors in the
+ * requested form are passed on unchanged; others are converted. Fewer or more vectors than texts are a fault of the
+ * upstream.
  */
 import type { AttemptDeps } from "../attempts.ts";
 import { embed } from "./embed.ts";
@@ -8,7 +9,7 @@ import type { EmbeddingUpstreams } from "./port.ts";
 
 export type * from "./port.ts";
 
-/** `limitMs` is read for each call: a reload changes it. */
+/** Creates the embedding upstreams. `limitMs` is read for each call, because a reload changes it. */
 export function createEmbeddingUpstreams(deps: AttemptDeps, limitMs: () => number): EmbeddingUpstreams {
 	return { embed: (call) => embed(call, deps, limitMs()) };
 }

@@ -1,4 +1,4 @@
-/** Embeddings as the route sees them, over servers that speak OpenAI's protocol. */
+/** Embeddings as the route sees them, from servers with OpenAI's protocol. */
 import type { ModelTarget } from "../../catalog/types.ts";
 import type { LongStrings } from "../../wire/index.ts";
 
@@ -6,36 +6,36 @@ export type VectorFormat = "float" | "base64";
 
 export interface EmbeddingForward {
 	readonly requestId: string;
-	/** Whose share of an upstream's places it counts in. */
+	/** The tenant in whose share of an upstream's places the call counts. */
 	readonly tenant: string;
 	readonly targets: readonly ModelTarget[];
-	/** The caller's body as it came. */
+	/** The caller's body, unchanged. */
 	readonly raw: Uint8Array;
-	/** What goes to the upstream, but for the model's name. */
+	/** The texts to embed. */
 	readonly input: string | readonly string[];
-	/** The strings of it that are cut, and go to the upstream whole. */
+	/** The long strings that are cut in `input`; upstreams get them whole. */
 	readonly long: LongStrings;
-	/** Numbers that a vector of the model has; null: not known. */
+	/** Numbers in a vector of the model; null: not known. */
 	readonly modelDimensions: number | null;
 	readonly dimensions: number | undefined;
 	readonly format: VectorFormat;
 	/** Aborts when the caller leaves. */
 	readonly signal: AbortSignal;
-	/** Called before each try's bytes go out: from here on leaving is billed. */
+	/** Called before each attempt's bytes go out. From then on a caller that leaves is charged. */
 	onSent(upstream: string): void;
 }
 
 export interface EmbeddingAnswer {
 	readonly upstream: string;
-	/** Tries before this one. */
+	/** Number of attempts before this one. */
 	readonly retries: number;
-	/** The `data` of the answer: JSON in pieces, with a vector for each text in its order, in the form that was asked for. */
+	/** The answer's `data`: JSON in pieces, with one vector for each text in its order, in the requested form. */
 	readonly data: readonly Uint8Array[];
-	/** As the upstream counted them; null where it did not. */
+	/** Tokens as the upstream counted them; null if it did not. */
 	readonly tokens: number | null;
 }
 
 export interface EmbeddingUpstreams {
-	/** Rejects with an ApiError, after all tries, or the signal's reason. */
+	/** Rejects with an ApiError after all attempts, or with the signal's reason. */
 	embed(call: EmbeddingForward): Promise<EmbeddingAnswer>;
 }

@@ -3,9 +3,9 @@ import type { VectorFormat } from "./port.ts";
 
 /** A list of vectors in OpenAI's form. */
 export interface Vectors {
-	/** JSON, in pieces: the vectors among them are those of the answer, not copied. */
+	/** JSON in pieces. The vectors are views of the answer, not copies. */
 	readonly pieces: readonly Uint8Array[];
-	/** null: it is no list of vectors. */
+	/** Number of vectors; null: the answer is no list of vectors. */
 	readonly count: number | null;
 }
 
@@ -14,27 +14,27 @@ const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 const COMMA = 0x2c;
 const QUOTE = 0x22;
-/** Past so many bytes between two turns of the event loop others have theirs. */
+/** Number of bytes read between two turns of the event loop. */
 const TURN_BYTES = 512 * 1024;
 
 const NUMBERS = /^\[\s*-?\d[\d\s,.eE+-]*\]$/;
-/** Numbers that may be larger than a float32 holds: with an exponent, or of many digits. */
+/** Matches numbers that may exceed float32: with an exponent, or of 39 digits. */
 const MAY_BE_LARGE = /[eE]|\d{39}/;
 const encoder = new TextEncoder();
 
-/** What there may be. */
+/** Limits of a list of vectors. */
 export interface VectorBounds {
-	/** Vectors at most. */
+	/** Maximum number of vectors. */
 	readonly count: number;
-	/** Bytes of one vector at most, with what stands around it. */
+	/** Maximum bytes of one vector with the JSON around it. */
 	readonly bytes: number;
-	/** Numbers of each vector; null: not known, but the same of all. */
+	/** Numbers in each vector; null: not known, but the same for all. */
 	readonly dimensions: number | null;
 }
 
 /**
- * Reads the `data` of an answer, a JSON array of `{index, embedding}`: in the order of `index`, each vector in the form
- * that is wanted. A vector in that form goes through byte for byte.
+ * Reads the `data` of an answer, a JSON array of `{index, embedding}`. Returns the vectors in the order of `index` and
+ * in the requested form. A vector in that form stays byte for byte.
  */
 export async function vectorsIn(bytes: Uint8Array, format: VectorFormat, bounds: VectorBounds): Promise<Vectors> {
 	if (bytes[0] !== OPEN_BRACKET) return NONE;
@@ -48,7 +48,7 @@ export async function vectorsIn(bytes: Uint8Array, format: VectorFormat, bounds:
 			const end = endOfValue(bytes.subarray(0, at + bounds.bytes), at);
 			if (end < 0) return NONE;
 			const read = vectorOf(bytes.subarray(at, end), count, format);
-			// An index past the list would make one with a hole of up to 2^32 places, and nobody waits for that.
+			// An index beyond the list would make an array with up to 2^32 holes.
 			if (read === null || read.index >= bounds.count || vectors[read.index] !== undefined) return NONE;
 			dimensions ??= read.vector.dimensions;
 			if (read.vector.dimensions !== dimensions) return NONE;
@@ -70,7 +70,7 @@ export async function vectorsIn(bytes: Uint8Array, format: VectorFormat, bounds:
 	return vectors.length > count ? NONE : { pieces: vectorList(vectors), count };
 }
 
-/** null: it is none. `place`: its index where it does not tell one. */
+/** Reads one element; null if it is no vector. `place` is its index if it has none of its own. */
 function vectorOf(element: Uint8Array, place: number, format: VectorFormat): { index: number; vector: Vector } | null {
 	const members = objectMembers(element, 0);
 	const vector = lastMember(members, "embedding");
@@ -80,7 +80,7 @@ function vectorOf(element: Uint8Array, place: number, format: VectorFormat): { i
 	return own && Number.isInteger(index) && index >= 0 ? { index, vector: own } : null;
 }
 
-/** The JSON list around vectors that are written out already. */
+/** Returns the JSON list around vectors that are JSON already. */
 export function vectorList(vectors: readonly Uint8Array[]): Uint8Array[] {
 	const pieces = vectors.flatMap((vector, index) => [
 		encoder.encode(`${index === 0 ? "[" : ","}{"object":"embedding","index":${index},"embedding":`),
@@ -90,7 +90,7 @@ export function vectorList(vectors: readonly Uint8Array[]): Uint8Array[] {
 	return [...pieces, encoder.encode(vectors.length === 0 ? "[]" : "]")];
 }
 
-/** Numbers as JSON: a list, or a string of base64 of little-endian float32. */
+/** Returns numbers as JSON: a list, or a string of base64 of little-endian float32. */
 export function writtenVector(numbers: Float32Array, format: VectorFormat): Uint8Array {
 	if (format === "float") return encoder.encode(JSON.stringify(Array.from(numbers)));
 	return encoder.encode(`"${Buffer.from(numbers.buffer, numbers.byteOffset, numbers.byteLength).toString("base64")}"`);
@@ -101,7 +101,7 @@ interface Vector {
 	readonly dimensions: number;
 }
 
-/** null: no vector, or one with a number that no float32 is. */
+/** Returns a vector in the requested form; null if it is none, or has a number beyond float32. */
 function inForm(json: Uint8Array, format: VectorFormat): Vector | null {
 	if (json[0] === OPEN_BRACKET) {
 		const written = text(json);

@@ -1,6 +1,6 @@
 /**
- * Pictures by other servers. Promises: the same pool, health and limits as for chat; another upstream takes over where one
- * fails; a caller that leaves stops the upstream at once. What the pictures are made into is not decided here.
+ * Pictures from other servers. They share the pool, health and limits of chat. If one upstream fails, another takes
+ * over. A caller that leaves stops the upstream at once. What happens to the pictures is decided elsewhere.
  */
 
 import { type AttemptCall, type AttemptDeps, Attempts } from "../attempts.ts";
@@ -15,7 +15,10 @@ export interface ImageTimeouts {
 	readonly imageMs: number;
 }
 
-/** `timeouts` is read for each call: a reload changes it. `fetchPublic` reads pictures that providers keep elsewhere. */
+/**
+ * Creates the image upstreams. `timeouts` is read for each call, because a reload changes it. `fetchPublic` reads
+ * pictures that providers store elsewhere.
+ */
 export function createImageUpstreams(
 	deps: AttemptDeps,
 	timeouts: () => ImageTimeouts,
@@ -24,7 +27,7 @@ export function createImageUpstreams(
 	return { make: (call) => make(call, deps, timeouts().imageMs, fetchPublic) };
 }
 
-/** What a try hands on where all of its protocol is done already. */
+/** The response of an attempt whose protocol is already complete. */
 const DONE = { status: 200 };
 
 async function make(

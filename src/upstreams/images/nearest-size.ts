@@ -3,7 +3,7 @@ interface Size {
 	readonly height: number;
 }
 
-/** Of sizes like `1536x1024` the one nearest in ratio, the largest of several alike; null where there is none. */
+/** Returns the size like `1536x1024` with the nearest ratio, and of equal ones the largest; null if there is none. */
 export function nearestSize(sizes: readonly string[], size: Size): string | null {
 	const known = sizes.flatMap((name) => {
 		const match = /^(\d{1,5})x(\d{1,5})$/.exec(name);
@@ -14,7 +14,7 @@ export function nearestSize(sizes: readonly string[], size: Size): string | null
 	return known[0]?.name ?? null;
 }
 
-/** What an upstream that makes these sizes is asked for; it makes any where they are not known. null: it is told none. */
+/** Returns the size to request of an upstream. Without a list of sizes it supports any. null: no size is sent. */
 export function requestedSize(size: Size | null, supported: readonly string[] | undefined): string | null {
 	if (size === null) return null;
 	return supported === undefined ? `${size.width}x${size.height}` : nearestSize(supported, size);

@@ -1,8 +1,7 @@
 /**
- * Pictures by servers of OpenAI's `/images/edits` (a form) and `/images/generations` (JSON).
- *
- * Sources: OpenAI's API reference (images, create and create edit); stable-diffusion.cpp's examples/server/api.md; LocalAI's
- * page "Image generation"; vLLM-Omni's pages "Image Edit API" and "Image Generation API".
+ * Pictures from servers with OpenAI's `/images/edits` (a form) and `/images/generations` (JSON).
+ * Sources: OpenAI's API reference (images, create and create edit); stable-diffusion.cpp's examples/server/api.md;
+ * LocalAI's page "Image generation"; vLLM-Omni's pages "Image Edit API" and "Image Generation API".
  */
 import { isRecord } from "../../schema/is-record.ts";
 import { base64String, type FormField, formBody, type LongStrings, PICTURE_BOUNDS } from "../../wire/index.ts";
@@ -21,7 +20,7 @@ import { checkPictures } from "./too-many-pictures.ts";
 
 const MAX_ERROR_BYTES = 64 * 1024;
 
-/** Asks until there are as many pictures as are wanted: some servers make one at a time, whatever `n` says. */
+/** Sends requests until there are `count` pictures. Some servers make one at a time, whatever `n` is. */
 export async function openAiImages(call: ImageForward, attempt: ImageAttempt): Promise<readonly Uint8Array[]> {
 	checkPictures(call, { most: attempt.target.pictures ?? Number.POSITIVE_INFINITY, mask: true });
 	const pictures: Uint8Array[] = [];
@@ -63,14 +62,14 @@ function fieldsOf(call: ImageForward, { model, target, node }: ImageAttempt, cou
 		fields.background = "transparent";
 		fields.output_format = "png";
 	}
-	// OpenAI's own models of today refuse the field, and always answer so.
+	// OpenAI's current models refuse the field, and always answer in base64.
 	const isOpenAi = node.dialect === DIALECT_TABLE.openai;
 	if (!isOpenAi || model.startsWith("dall-e")) fields.response_format = "b64_json";
 	if (node.dialect === DIALECT_TABLE.vllm) Object.assign(fields, diffusionFields(call));
 	return fields;
 }
 
-/** What only servers of diffusion models take. */
+/** Returns the fields that only servers of diffusion models accept. */
 function diffusionFields({ negativePrompt, seed, steps, guidance }: ImageForward): Fields {
 	return {
 		...(negativePrompt === undefined ? {} : { negative_prompt: negativePrompt }),
@@ -84,7 +83,7 @@ function textFields(fields: Fields): FormField[] {
 	return Object.entries(fields).map(([name, value]) => ({ name, value: String(value) }));
 }
 
-/** One picture is `image`, several are `image[]` in their order; a mask has a field of its own. */
+/** Returns the pictures as form fields: one as `image`, several as `image[]` in order, and a mask as `mask`. */
 function fileFields({ pictures }: ImageForward): FormField[] {
 	const several = pictures.filter(({ role }) => role === "picture").length > 1;
 	return pictures.map(({ bytes, mediaType, role }, index) => ({
@@ -96,8 +95,8 @@ function fileFields({ pictures }: ImageForward): FormField[] {
 }
 
 /**
- * The pictures of an answer, no more than were asked for.
- * @throws UpstreamFailure for what is no picture
+ * Returns the pictures of an answer, at most as many as requested.
+ * @throws UpstreamFailure if one is no picture
  */
 async function picturesOf(
 	bytes: Uint8Array,
@@ -122,7 +121,7 @@ async function pictureOf(entry: unknown, long: LongStrings, attempt: ImageAttemp
 	return picture;
 }
 
-/** Some servers keep what they made and say where: it is read from the same server only. */
+/** Reads a picture that the server stored and named by its address. Only addresses of the same server are read. */
 async function fetchOwn(address: string, { endpoint, fetch, signal }: ImageAttempt): Promise<Uint8Array> {
 	const url = URL.parse(address);
 	if (url === null || url.host !== new URL(endpoint.url).host) throw brokenAnswer("an answer with the address of another server");

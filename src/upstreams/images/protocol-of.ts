@@ -3,7 +3,10 @@ import type { UpstreamNode } from "../node.ts";
 import { openAiImages } from "./openai-images.ts";
 import type { ImageProtocol } from "./port.ts";
 
-/** A provider's own, ComfyUI's where its entry says so, else OpenAI's. The first two are loaded with their first request. */
+/**
+ * Returns the protocol: a provider's own, ComfyUI's if the entry names it, else OpenAI's. The first two are loaded at
+ * their first request.
+ */
 export function protocolOf(node: UpstreamNode, target: ModelTarget): ImageProtocol {
 	if (node.provider !== null) return throughProvider;
 	return target.protocol === "comfyui" ? throughComfy : openAiImages;

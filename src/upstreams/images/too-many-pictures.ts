@@ -2,15 +2,16 @@ import { ApiError } from "../../errors/index.ts";
 import { UpstreamFailure } from "../failures.ts";
 import type { ImageForward } from "./port.ts";
 
-/** What one upstream takes of the pictures of an edit. */
+/** The pictures of an edit that one upstream accepts. */
 export interface PictureLimits {
 	readonly most: number;
 	readonly mask: boolean;
 }
 
 /**
- * Refuses what an upstream would leave out without a word. Another upstream of the model may take it, so this one alone is
- * passed over; where none does, the caller gets the 400. Throws UpstreamFailure.
+ * Refuses pictures that an upstream would silently ignore. Only this upstream is skipped, since another one of the
+ * model may accept them. If none does, the caller gets the 400.
+ * @throws UpstreamFailure
  */
 export function checkPictures({ pictures }: Pick<ImageForward, "pictures">, { most, mask }: PictureLimits): void {
 	const count = pictures.filter(({ role }) => role === "picture").length;

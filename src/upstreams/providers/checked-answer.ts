@@ -6,19 +6,19 @@ import type { Fetch } from "../fetch.ts";
 
 const KIB = 1024;
 const MAX_ERROR_BYTES = 64 * KIB;
-/** Smaller JSON stops nothing, whatever it is made of. */
+/** Smaller JSON cannot block the event loop, whatever it contains. */
 const SMALL_BYTES = 32 * KIB;
-/** What a package is given to read in one turn of the event loop. */
+/** Bytes that a package reads in one turn of the event loop. */
 const ONE_TURN_BYTES = 16 * KIB;
-/** Events have one line of data, and few beside it. */
+/** Maximum number of lines of an event; normal ones have one line of data and few others. */
 const MAX_LINES = 256;
 const EVENT_STREAM_FRAMES = "application/vnd.amazon.eventstream";
 const LF = 0x0a;
 const CR = 0x0d;
 
 /**
- * Our fetch for packages that read an answer at once and hold each value in it against a schema, which takes far longer
- * than parsing: what they are given is no larger, and made of no more, than an answer is.
+ * Returns a fetch that limits answers in size and in number of values. Packages validate every value against a schema
+ * at once, which takes far longer than parsing.
  */
 export function checkedAnswers(send: Fetch, bounds: JsonBounds): Fetch {
 	return async (url, init) => {
@@ -51,15 +51,15 @@ async function orBroken(check: () => unknown): Promise<void> {
 	}
 }
 
-/** Where events end in bytes that come in pieces. */
+/** Finds the ends of events in bytes that arrive in pieces. */
 interface Ends {
-	/** The index behind the last event that ends in this piece; 0 where none does. */
+	/** Returns the index after the last event that ends in this piece; 0 if none does. */
 	lastIn(piece: Uint8Array): number;
-	/** The JSON in these whole events. */
+	/** Returns the JSON of these whole events. */
 	jsonOf(events: Uint8Array): Uint8Array;
 }
 
-/** The bytes of a stream, event by event: an event that is large is checked before the package has it. */
+/** Returns a stream event by event. A large event is checked before the package gets it. */
 function checkedEvents(reader: BodyReader, ends: Ends, bounds: JsonBounds): ReadableStream<Uint8Array> {
 	const pending: Uint8Array[] = [];
 	let pendingBytes = 0;
@@ -133,18 +133,18 @@ class EventEnds implements Ends {
 		return end;
 	}
 
-	/** What stands around the JSON is counted too: names of fields, and no quotes. */
+	/** The bytes around the JSON, such as field names, are counted too; they contain no quotes. */
 	jsonOf(events: Uint8Array): Uint8Array {
 		return events;
 	}
 }
 
-/** Amazon's binary events (event stream encoding): lengths of the whole and of its head, head, body, checksum. */
+/** Amazon's binary events (event stream encoding): total length, header length, header, body, checksum. */
 class FrameEnds implements Ends {
 	readonly #maxBytes: number;
 	/** The first bytes of a frame whose length is not known yet. */
 	#prelude: number[] = [];
-	/** What is missing of the frame under way. */
+	/** Bytes missing of the current frame. */
 	#left = 0;
 
 	constructor(maxBytes: number) {

@@ -6,8 +6,8 @@ import { providerFetch } from "./provider-fetch.ts";
 import type { ProviderUpstream } from "./provider-upstream.ts";
 
 /**
- * The provider of an upstream's entry: its package, loaded at first use, with the entry's key, address and headers,
- * and our own fetch in it. Nothing is taken from the environment. Makers of what it does not offer are absent.
+ * Loads the package of an upstream's provider at first use, with the entry's key, address and headers, and our fetch.
+ * Nothing is read from the environment. Kinds of models that the provider lacks are absent.
  */
 export async function loadProvider(config: ProviderUpstream, { fetch }: { readonly fetch: Fetch }): Promise<ModelMakers> {
 	const { provider, url, key = "", headers = {}, options = {} } = config;

@@ -1,9 +1,9 @@
 import type { PackageFetch } from "./provider-fetch.ts";
 
-/** What every package takes. */
+/** The settings of every package. */
 export interface PackageSettings {
 	readonly apiKey: string;
-	/** Absent where the package knows one address only, or finds it by itself. */
+	/** Absent if the package knows only one address, or finds it by itself. */
 	readonly baseURL?: string;
 	readonly headers: Record<string, string>;
 	readonly fetch: PackageFetch;

@@ -1,13 +1,13 @@
 /**
- * The package of each provider, loaded at first use, and what of it makes a model of each kind. What a provider
- * does not offer is absent; `offers` in src/config/providers.ts says the same (a test compares them).
+ * The package of each provider, loaded at first use, and its model factories. Kinds that a provider lacks are absent;
+ * `offers` in src/config/providers.ts says the same, which a test compares.
  */
 
 import type { ImageModelV4, LanguageModelV4, SpeechModelV4, TranscriptionModelV4 } from "@ai-sdk/provider";
 import type { ProviderName } from "../../config/providers.ts";
 import type { PackageSettings } from "./package-settings.ts";
 
-/** How models of each kind are made, by the provider's own name of the model. */
+/** The model factories by kind. They take the provider's own name for the model. */
 export interface ModelMakers {
 	readonly chat?: (model: string) => LanguageModelV4;
 	readonly image?: (model: string) => ImageModelV4;
@@ -19,9 +19,9 @@ type Options = Readonly<Record<string, string>>;
 
 interface PackageEntry {
 	load(settings: PackageSettings, options: Options): Promise<ModelMakers>;
-	/** Addresses that the package has built in: with a `url` of the operator requests to them go there. */
+	/** Addresses that the package has built in. With a `url` of the operator, requests to them go there. */
 	readonly fixed?: readonly string[];
-	/** True where the package finds the provider's own address better than one text can say it. */
+	/** True if the package finds the provider's address in a way that no single text can express. */
 	readonly findsAddress?: true;
 }
 
@@ -39,7 +39,7 @@ export const PACKAGES: Readonly<Record<ProviderName, PackageEntry>> = {
 			return { transcription: (model) => provider.transcription(model) };
 		},
 	},
-	/** Its OpenAI models. The transcription address is another host, found from the resource's name. */
+	/** Serves its OpenAI models. The transcription address is another host, derived from the resource's name. */
 	azure: {
 		findsAddress: true,
 		async load(settings, { resource, apiVersion }) {
@@ -57,7 +57,7 @@ export const PACKAGES: Readonly<Record<ProviderName, PackageEntry>> = {
 			};
 		},
 	},
-	/** An empty key turns the signed road on, whatever the environment holds. */
+	/** An empty key selects signed requests, whatever the environment contains. */
 	bedrock: {
 		async load(settings, { region, accessKeyId, secretAccessKey, sessionToken }) {
 			const provider = (await import("@ai-sdk/amazon-bedrock")).createAmazonBedrock({
@@ -242,7 +242,7 @@ export const PACKAGES: Readonly<Record<ProviderName, PackageEntry>> = {
 			return { chat: (model) => provider.chatModel(model), image: (model) => provider.imageModel(model) };
 		},
 	},
-	/** Chat goes to its Responses API; speech and transcription have one model each. */
+	/** Chat uses its Responses API. Speech and transcription have one model each. */
 	xai: {
 		async load(settings) {
 			const provider = (await import("@ai-sdk/xai")).createXai(settings);

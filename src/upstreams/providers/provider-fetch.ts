@@ -1,18 +1,19 @@
 import type { Fetch, FetchInit } from "../fetch.ts";
 import { initFor } from "../node.ts";
 
-/** The runtime's fetch, as the packages take it. */
+/** The type of fetch that packages accept. */
 export type PackageFetch = typeof globalThis.fetch;
 
-/** Where requests of a provider are sent instead: what begins with one of `from` goes below `to`. */
+/** Redirects requests of a provider: an address that begins with one of `from` is sent below `to`. */
 export interface Relocation {
 	readonly from: readonly string[];
 	readonly to: string;
 }
 
 /**
- * Our fetch as a provider's package calls it: no redirect is followed, no time limit but ours, answers unpacked,
- * our name. `move` for packages that know only their own address.
+ * Returns our fetch for a provider's package. It follows no redirects, has no time limit but ours, requests
+ * uncompressed answers, and sends our user agent.
+ * @param move for packages that know only their own address
  */
 export function providerFetch(send: Fetch, move?: Relocation): PackageFetch {
 	const call = async (input: string | URL | Request, init: RequestInit = {}): Promise<Response> => {

@@ -1,7 +1,7 @@
 import type { ProviderName } from "../../config/providers.ts";
 import type { UpstreamConfig } from "../../config/schema.ts";
 
-/** An upstream's entry that names a provider. */
+/** An upstream's entry with a provider. */
 export type ProviderUpstream = UpstreamConfig & { provider: ProviderName };
 
 export function isProviderUpstream(config: UpstreamConfig): config is ProviderUpstream {

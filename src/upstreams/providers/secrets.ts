@@ -1,7 +1,7 @@
 import { providerDefinition } from "../../config/providers.ts";
 import type { UpstreamConfig } from "../../config/schema.ts";
 
-/** What of an entry's options never stands in an error or a log. */
+/** Returns the options of an entry that must not appear in errors or logs. */
 export function providerSecrets({ provider, options = {} }: UpstreamConfig): string[] {
 	if (provider === undefined) return [];
 	const kinds = providerDefinition(provider).options;

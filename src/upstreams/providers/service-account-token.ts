@@ -5,13 +5,13 @@ import type { PackageFetch } from "./provider-fetch.ts";
 const TOKEN_URL = "https://oauth2.googleapis.com/token";
 const SCOPE = "https://www.googleapis.com/auth/cloud-platform";
 const LIFE_SECONDS = 3_600;
-/** A token is fetched anew before it ends under a request. */
+/** A token is replaced this long before it expires, so that it does not expire during a request. */
 const MARGIN_MS = 300_000;
 const FETCH_MS = 15_000;
 
 export interface ServiceAccount {
 	readonly clientEmail: string;
-	/** PEM; `\n` may stand for ends of lines, as in variables of the environment. */
+	/** PEM. `\n` may stand for line ends, as in environment variables. */
 	readonly privateKey: string;
 	readonly privateKeyId: string | undefined;
 	readonly fetch: PackageFetch;
@@ -19,8 +19,8 @@ export interface ServiceAccount {
 }
 
 /**
- * Access tokens of a service account by a signed assertion (RFC 7523; Google's "Using OAuth 2.0 for server to server
- * applications"). One is kept until shortly before its end; who asks meanwhile shares one fetch.
+ * Fetches access tokens of a service account by a signed assertion (RFC 7523; Google's "Using OAuth 2.0 for server to
+ * server applications"). A token is reused until shortly before it expires. Concurrent calls share one fetch.
  */
 export class ServiceAccountToken {
 	readonly #account: ServiceAccount;
@@ -31,7 +31,7 @@ export class ServiceAccountToken {
 		this.#account = account;
 	}
 
-	/** Throws UpstreamFailure where there is none to have. */
+	/** Returns a token. Throws UpstreamFailure if none can be fetched. */
 	get(): Promise<string> {
 		const nowMs = this.#wallMs();
 		if (this.#token !== null && nowMs < this.#token.untilMs) return Promise.resolve(this.#token.text);

@@ -5,7 +5,7 @@ import { ServiceAccountToken } from "./service-account-token.ts";
 type Options = Readonly<Record<string, string>>;
 type AuthClient = NonNullable<NonNullable<GoogleVertexProviderSettings["googleAuthOptions"]>["authClient"]>;
 
-/** By the options of an upstream's entry: a token outlives the call that it was fetched for. */
+/** Tokens by the options of an upstream's entry, since a token outlives the call that fetched it. */
 const TOKENS = new WeakMap<Options, ServiceAccountToken>();
 
 function tokenOf(options: Options, fetch: PackageSettings["fetch"]): ServiceAccountToken {
@@ -15,12 +15,15 @@ function tokenOf(options: Options, fetch: PackageSettings["fetch"]): ServiceAcco
 	return known;
 }
 
-/** With a key its express mode; else the project and tokens of a service account. An empty key keeps the environment's away. */
+/**
+ * Returns settings for the express mode if there is a key, else for the project with tokens of a service account. The
+ * empty key hides a key of the environment.
+ */
 export function vertexSettings(settings: PackageSettings, options: Options): GoogleVertexProviderSettings {
 	const { project, location } = options;
 	if (settings.apiKey !== "") return settings;
 	const token = tokenOf(options, settings.fetch);
-	// The one method that the package calls: the library's own client would fetch tokens past our fetch.
+	// The only method that the package calls. The library's own client would not use our fetch.
 	const client: Pick<AuthClient, "getAccessToken"> = { getAccessToken: async () => ({ token: await token.get() }) };
 	return {
 		...settings,

@@ -4,11 +4,11 @@ import { privateHost, publicTarget } from "./public-url.ts";
 import { addressesOf, systemResolve } from "./resolve-host.ts";
 
 export interface GuardProxyOptions extends Omit<PublicFetchOptions, "userAgent" | "ca"> {
-	/** Hosts that are not reached though they are public: what a browser calls for itself. */
+	/** Public hosts that are refused nevertheless: those that a browser calls for itself. */
 	readonly refusedHosts?: readonly string[];
 }
 
-/** A proxy on this machine for a browser: it reaches only what `PublicFetch` would. */
+/** A local proxy for a browser. It reaches only what `PublicFetch` would. */
 export interface GuardProxy {
 	readonly port: number;
 	stop(): void;
@@ -20,8 +20,8 @@ const IDLE_MS = 30_000;
 const MAX_CONNECTIONS = 256;
 
 /**
- * Starts a proxy on loopback (RFC 9110, 7.3.2 and 9.3.6) that connects to the checked address of a public host, for each
- * request again: what a page's scripts ask for goes through the same guard as its own address.
+ * Starts a proxy on loopback (RFC 9110, 7.3.2 and 9.3.6). It checks the host of every request and connects to the
+ * checked address. Requests of a page's scripts are checked like the page's own.
  */
 export async function startGuardProxy(options: GuardProxyOptions): Promise<GuardProxy> {
 	const open = new Set<Socket>();
@@ -94,7 +94,7 @@ async function serve(
 	}
 }
 
-/** One request on its own connection: the next one is checked anew. */
+/** Returns the head of one request on a connection of its own, so that the next request is checked again. */
 function originForm(method: string, { pathname, search }: URL, fields: readonly string[]): string {
 	const forwarded = fields.filter((field) => !/^(proxy-[^:]*|connection|keep-alive):/i.test(field));
 	return [`${method} ${pathname}${search} HTTP/1.1`, ...forwarded, "Connection: close"].join("\r\n");

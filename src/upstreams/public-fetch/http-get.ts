@@ -3,24 +3,24 @@ import { request as requestHttps } from "node:https";
 import { PublicFetchFault } from "./port.ts";
 import type { Target } from "./public-url.ts";
 
-/** Where a checked address and port are reached; another place only in tests. */
+/** Returns where a checked address and port are reached. Only tests use another place. */
 export type Dial = (address: string, port: number) => { readonly host: string; readonly port: number };
 
 export interface HttpGet {
 	readonly target: Target;
-	/** The checked address that is connected to: the name is not resolved again. */
+	/** The checked address to connect to. The name is not resolved again. */
 	readonly address: string;
 	readonly headers: Readonly<Record<string, string>>;
 	readonly signal: AbortSignal;
 	readonly dial: Dial;
-	/** Certificates that are trusted in place of the system's; for tests. */
+	/** Certificates that are trusted instead of the system's; for tests. */
 	readonly ca?: string;
 }
 
 /**
- * One GET on a connection of its own. Resolves at the headers. The connection goes to the address; Host, SNI and the
- * check of the certificate take the URL's name. The environment's proxies are not asked.
- * @throws PublicFetchFault `unreachable`; what `signal` aborts with
+ * Sends one GET on a connection of its own, and resolves at the headers. It connects to the address. Host, SNI and the
+ * check of the certificate use the URL's name. The environment's proxies are not used.
+ * @throws PublicFetchFault `unreachable`; the signal's reason
  */
 export function httpGet({ target, address, headers, signal, dial, ca }: HttpGet): Promise<IncomingMessage> {
 	const { url, host, port, isAddress } = target;
@@ -37,11 +37,11 @@ export function httpGet({ target, address, headers, signal, dial, ca }: HttpGet)
 	if (ca !== undefined) options.ca = ca;
 	return new Promise((resolve, reject) => {
 		const call = (url.protocol === "https:" ? requestHttps : requestHttp)(options, (message) => {
-			// What nobody reads any more may still break off.
+			// A message that nobody reads any more may still fail.
 			message.on("error", () => {});
 			resolve(message);
 		});
-		// Stays for the life of the request: a fault after the headers is told by the body.
+		// The listener stays for the life of the request. A fault after the headers is reported by the body.
 		call.on("error", (fault) => reject(signal.aborted ? signal.reason : unreachable(host, fault)));
 		call.end();
 	});

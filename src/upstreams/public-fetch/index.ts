@@ -1,7 +1,7 @@
 /**
- * Addresses that callers name, read for them. Promises: only the public internet is reached, whatever a name, a redirect
- * or a number says; an answer is bounded in bytes (also after decompression) and in time; sites see who reads them; nothing
- * of a caller is sent. The operator may name private hosts that are read nevertheless.
+ * Reads addresses that callers name. Only the public internet is reached, whatever a name, a redirect or a number says.
+ * Answers are limited in time and in bytes, also after decompression. Sites get our user agent and nothing of the
+ * caller. The operator may allow some private hosts.
  */
 export { type GuardProxy, type GuardProxyOptions, startGuardProxy } from "./guard-proxy.ts";
 export {

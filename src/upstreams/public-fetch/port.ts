@@ -1,44 +1,44 @@
 import type { Requester } from "../../fairness/index.ts";
 
-/** Reading public addresses that callers name: what routes and engines hand in and get. */
+/** Reads public addresses that callers name, for routes and engines. */
 export interface PublicFetch {
 	/**
-	 * Reads a public http(s) address with GET; follows at most five redirects, each checked like the first.
-	 * The body of an answer that is no 2xx is not read. Nothing of a caller goes along: no cookie, no credential.
-	 * @throws PublicFetchFault; what `signal` aborts with
+	 * Reads a public http(s) address with GET and follows at most five redirects, each checked like the first. Only the
+	 * body of a 2xx is read. No cookie and no credential is sent.
+	 * @throws PublicFetchFault; the signal's reason
 	 */
 	get(url: string, options: PublicGet): Promise<PublicAnswer>;
-	/** Like `get`, and an answer that is no 2xx is a fault (`status`). */
+	/** Works like `get`, and throws a fault (`status`) if the status is not 2xx. */
 	read(url: string, options: PublicGet): Promise<PublicAnswer>;
 }
 
 export interface PublicGet extends Requester {
-	/** Of the body as it is after decompression, and of what the header declares. */
+	/** Maximum size of the body after decompression, and of the declared length. */
 	readonly maxBytes: number;
-	/** True: of a longer body the first `maxBytes` are the answer. Default false: it is a fault. */
+	/** True: a longer body is cut to `maxBytes`. Default false: it is a fault. */
 	readonly cutOff?: boolean;
-	/** For everything: names, redirects, headers, body. Default 20 s. */
+	/** Time limit for everything: names, redirects, headers, body. Default 20 s. */
 	readonly totalMs?: number;
-	/** Silence, also before the first byte. Default 10 s. */
+	/** Limit of a silence, also before the first byte. Default 10 s. */
 	readonly idleMs?: number;
 	/** The Accept header. */
 	readonly accept?: string;
-	/** Is asked before each address is read, redirects too; what it throws ends the reading. */
+	/** Called before each address is read, redirects too. If it throws, the reading ends. */
 	readonly allow?: (url: URL) => void | Promise<void>;
 }
 
 export interface PublicAnswer {
-	/** Where it came from, after redirects. */
+	/** The address of the answer, after redirects. */
 	readonly url: string;
 	readonly status: number;
-	/** Lower-case names; repeated headers are joined with ", ". */
+	/** Names are in lower case; repeated headers are joined with ", ". */
 	readonly headers: ReadonlyMap<string, string>;
-	/** Decompressed. */
+	/** The decompressed body. */
 	readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
 export type PublicFetchFaultKind =
-	/** No absolute http(s) URL, or one with a user name or an unusual port. */
+	/** Not an absolute http(s) URL, or one with a user name or an unusual port. */
 	| "url"
 	/** A host of this machine, of a private network, or reserved. */
 	| "private"
@@ -57,7 +57,7 @@ export type PublicFetchFaultKind =
 	/** All readings together hold too much: nothing is wrong with the address. */
 	| "busy";
 
-/** Why an address was not read. The text may go to the caller. */
+/** The reason why an address was not read. Its text may be sent to the caller. */
 export class PublicFetchFault extends Error {
 	override readonly name = "PublicFetchFault";
 	readonly kind: PublicFetchFaultKind;

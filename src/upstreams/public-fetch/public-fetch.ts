@@ -7,17 +7,17 @@ import { ACCEPT_ENCODING, type BodyListener, readBody } from "./read-body.ts";
 import { addressesOf, type Resolve, systemResolve } from "./resolve-host.ts";
 
 export interface PublicFetchOptions {
-	/** Tells sites who reads them. */
+	/** The user agent that sites see. */
 	readonly userAgent: () => string;
-	/** `host` or `host:port` that may be private. */
+	/** Private hosts that are allowed, as `host` or `host:port`. */
 	readonly trustedHosts: () => readonly string[];
-	/** Default: the system's. */
+	/** Default: the system's resolver. */
 	readonly resolve?: Resolve;
-	/** Default: straight to the address. */
+	/** Default: a direct connection. */
 	readonly dial?: Dial;
 	/** Default: the system's certificates. */
 	readonly ca?: string;
-	/** Bytes of all readings together, while they are under way; each tenant has a share. Default 256 MiB. */
+	/** Maximum bytes of all readings under way; each tenant has a share. Default 256 MiB. */
 	readonly maxBytesInFlight?: number;
 }
 
@@ -25,13 +25,13 @@ export const MAX_REDIRECTS = 5;
 const TOTAL_MS = 20_000;
 const IDLE_MS = 10_000;
 const MAX_BYTES_IN_FLIGHT = 256 * 2 ** 20;
-/** For each address of a host, while there is another one to try. */
+/** Time limit for each address of a host while there is another one to try. */
 const CONNECT_MS = 5_000;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
 /**
- * Reads addresses that callers name, and only such as lie in the public internet: each host is resolved here, each of its
- * addresses checked, and the connection goes to exactly the checked one, so a name that changes its address wins nothing.
+ * Creates a reader of addresses in the public internet. It resolves each host, checks each of its addresses, and
+ * connects to exactly the checked one. A name that changes its address gains nothing.
  */
 export function createPublicFetch(options: PublicFetchOptions): PublicFetch {
 	const memory = new PartyCapacity(options.maxBytesInFlight ?? MAX_BYTES_IN_FLIGHT);
@@ -46,7 +46,7 @@ export function createPublicFetch(options: PublicFetchOptions): PublicFetch {
 	};
 }
 
-/** One reading: its redirects, and its time. */
+/** One reading, with its redirects and time limits. */
 class Reading implements BodyListener {
 	readonly #options: PublicFetchOptions;
 	readonly #request: PublicGet;
@@ -83,7 +83,7 @@ class Reading implements BodyListener {
 		let url = first;
 		for (let redirects = 0; ; redirects += 1) {
 			const target = publicTarget(url, trusted);
-			// Whoever is asked has time limits of its own.
+			// `allow` has time limits of its own.
 			clearTimeout(this.#idle);
 			await this.#inTime(this.#request.allow?.(target.url));
 			this.#restartIdle();
@@ -98,7 +98,7 @@ class Reading implements BodyListener {
 		}
 	}
 
-	/** The headers of the first of the host's addresses that can be connected to. */
+	/** Returns the answer's headers from the first address of the host that accepts a connection. */
 	async #open(target: Target): Promise<IncomingMessage> {
 		const { resolve = systemResolve, dial = (host, port) => ({ host, port }), ca, userAgent } = this.#options;
 		const addresses = await this.#inTime(addressesOf(target, resolve));
@@ -151,14 +151,14 @@ class Reading implements BodyListener {
 		this.#heldBytes += bytes;
 	}
 
-	/** Something came: the silence begins anew. */
+	/** Restarts the idle timer. */
 	#restartIdle(): void {
 		const { idleMs = IDLE_MS } = this.#request;
 		clearTimeout(this.#idle);
 		this.#idle = setTimeout(() => this.#end.abort(tooSilent(idleMs)), idleMs);
 	}
 
-	/** What waits for others ends with the reading. */
+	/** Waits for work, but no longer than the reading lasts. */
 	#inTime<T>(work: T | Promise<T>): Promise<T> {
 		const { signal } = this.#end;
 		signal.throwIfAborted();

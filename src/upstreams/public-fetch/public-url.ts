@@ -4,28 +4,28 @@ import { isPublicAddress } from "./public-address.ts";
 
 const MAX_URL_LENGTH = 8_192;
 const FIRST_FREE_PORT = 1_024;
-/** Ports of other protocols from 1024 on, as the Fetch standard lists them (section 2.9, port blocking). */
+/** Ports from 1024 on of other protocols, by the Fetch standard (section 2.9, port blocking). */
 const OTHER_PROTOCOLS = new Set([
 	1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080,
 ]);
-/** Names that never mean a host of the internet (RFC 6761, 6762, 8375, and the root zone's own reservation). */
+/** Names that are never hosts of the internet (RFC 6761, 6762, 8375, and the root zone's own reservation). */
 const LOCAL_NAME = /(^|\.)(localhost|local|internal|intranet|lan|home\.arpa|onion|test|invalid)$/;
 
-/** Where a URL leads. */
+/** The parsed target of a URL. */
 export interface Target {
 	readonly url: URL;
 	/** A name without a trailing dot, or an address without brackets. */
 	readonly host: string;
 	readonly port: number;
-	/** The host is an address, not a name. */
+	/** True if the host is an address, not a name. */
 	readonly isAddress: boolean;
-	/** The operator lets it be read though it is private. */
+	/** True if the operator allows this host although it is private. */
 	readonly trusted: boolean;
 }
 
 /**
- * Reads a URL that a caller gave. The URL standard's parser has made one form of decimal, octal and hexadecimal addresses.
- * @param trustedHosts `host` or `host:port` that may be private
+ * Parses a caller's URL. The URL standard's parser converts decimal, octal and hexadecimal addresses to one form.
+ * @param trustedHosts private hosts that are allowed, as `host` or `host:port`
  * @throws PublicFetchFault
  */
 export function publicTarget(text: string, trustedHosts: ReadonlySet<string>): Target {

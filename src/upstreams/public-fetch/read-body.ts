@@ -4,7 +4,7 @@ import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { concatBytes } from "../../wire/index.ts";
 import { PublicFetchFault, type PublicGet } from "./port.ts";
 
-/** The encodings that are asked for. */
+/** The encodings that requests accept. */
 export const ACCEPT_ENCODING = "gzip, deflate, br";
 
 const DECODERS: Readonly<Record<string, () => Transform>> = {
@@ -15,15 +15,15 @@ const DECODERS: Readonly<Record<string, () => Transform>> = {
 };
 
 export interface BodyListener {
-	/** Something arrived. */
+	/** Called when bytes arrive. */
 	onBytes(): void;
-	/** So many bytes more are held, decompressed. What it throws ends the reading. */
+	/** Called with the number of decompressed bytes to hold. If it throws, the reading ends. */
 	onHeldBytes(bytes: number): void;
 }
 
 /**
- * The whole body, decompressed; never holds more than `maxBytes` and one piece.
- * @throws PublicFetchFault; what `signal` aborts with
+ * Reads and decompresses the whole body. Holds at most `maxBytes` and one piece.
+ * @throws PublicFetchFault; the signal's reason
  */
 export async function readBody(
 	message: IncomingMessage,

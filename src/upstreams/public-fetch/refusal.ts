@@ -2,8 +2,8 @@ import { ApiError } from "../../errors/index.ts";
 import { PublicFetchFault } from "./port.ts";
 
 /**
- * What a fault of an address means for the caller that named it: a 400 that says why, with the issue code `url_<kind>`.
- * What is `busy` is a 503; anything else comes back as it is. A route with a 413 of its own looks at `kind` first.
+ * Converts a fault to the caller's error: a 400 with the issue code `url_<kind>`, or a 503 for `busy`. Returns other
+ * errors unchanged. A route with a 413 of its own checks `kind` first.
  * @param path the field with the address
  */
 export function refusedUrl(fault: unknown, path: readonly (string | number)[]): unknown {

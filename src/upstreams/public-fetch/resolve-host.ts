@@ -3,19 +3,19 @@ import { PublicFetchFault } from "./port.ts";
 import { isPublicAddress } from "./public-address.ts";
 import { privateHost, type Target } from "./public-url.ts";
 
-/** The addresses of a name. Throws where it has none. */
+/** Returns the addresses of a name. Throws if it has none. */
 export type Resolve = (host: string) => Promise<readonly string[]>;
 
-/** The system's resolver; IPv4 first, as many machines have no way out over IPv6. */
+/** Resolves with the system's resolver, IPv4 first, since many machines have no IPv6 route. */
 export const systemResolve: Resolve = async (host) =>
 	(await lookup(host, { all: true, order: "ipv4first" })).map(({ address }) => address);
 
-/** Addresses of one host that are tried. */
+/** Maximum number of addresses of a host that are tried. */
 const MAX_ADDRESSES = 4;
 
 /**
- * The addresses that a target may be connected to. One private address among them refuses the host: a name that leads
- * both ways is an attempt, and which way it leads next is not ours to guess.
+ * Returns the addresses to which a target may connect. One private address refuses the host: such a name may be an
+ * attack, and its next answer cannot be predicted.
  * @throws PublicFetchFault
  */
 export async function addressesOf({ host, isAddress, trusted }: Target, resolve: Resolve): Promise<readonly string[]> {

@@ -1,6 +1,6 @@
 /**
- * The operator's search providers behind one interface. Promises: asked in the operator's order, the next where one fails;
- * results in one form, each with a title, an address, a text and a date; no query and no key in a log.
+ * The operator's search providers behind one interface. They are tried in the operator's order. Results have one form:
+ * a title, an address, a text and a date. Queries and keys are never logged.
  */
 export {
 	type SearchAnswer,

@@ -1,10 +1,10 @@
-/** Searching the web: what routes and conversations hand in and get. */
+/** Web search as routes and conversations use it. */
 export interface WebSearch {
-	/** Names of the providers that are set up, in their order; none: nothing is searched here. */
+	/** Returns the configured providers in their order; empty if search is not configured. */
 	providers(): readonly SearchProviderName[];
 	/**
-	 * Asks the providers in their order until one answers.
-	 * @throws SearchFault; what `signal` aborts with
+	 * Tries the providers in their order until one answers.
+	 * @throws SearchFault; the signal's reason
 	 */
 	search(query: SearchQuery, signal: AbortSignal): Promise<SearchAnswer>;
 }
@@ -16,16 +16,16 @@ export interface SearchQuery {
 	readonly text: string;
 	/** 1 to 20 results. */
 	readonly limit: number;
-	/** Is asked first where it is set up. */
+	/** The provider to try first, if it is configured. */
 	readonly prefer?: SearchProviderName | undefined;
 }
 
 export interface SearchResult {
 	readonly title: string;
 	readonly url: string;
-	/** What the provider shows of the page; may hold HTML tags. */
+	/** The provider's excerpt of the page; may contain HTML tags. */
 	readonly content: string;
-	/** UTC, as in 2025-01-02T03:04:05; "" where the provider does not say. */
+	/** UTC, such as 2025-01-02T03:04:05; "" if the provider gives no date. */
 	readonly date: string;
 }
 
@@ -35,13 +35,13 @@ export interface SearchAnswer {
 }
 
 export type SearchFaultKind =
-	/** No provider is set up. */
+	/** No provider is configured. */
 	| "not_configured"
 	/** All asked to be asked later. */
 	| "overloaded"
 	| "failed";
 
-/** Why a search has no answer. The text may go to the caller. */
+/** The reason why a search failed. Its text may be sent to the caller. */
 export class SearchFault extends Error {
 	override readonly name = "SearchFault";
 	readonly kind: SearchFaultKind;

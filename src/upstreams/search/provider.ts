@@ -3,12 +3,12 @@ import type { SearchProviderName, SearchResult } from "./port.ts";
 
 export type SafeSearch = Config["web"]["safeSearch"];
 
-/** One page of results that is asked for. */
+/** A request for one page of results. */
 export interface ResultPageRequest {
 	readonly text: string;
-	/** Results that are still wanted. */
+	/** Number of results that are still needed. */
 	readonly limit: number;
-	/** From 1 on. */
+	/** The page number, from 1. */
 	readonly page: number;
 	readonly safe: SafeSearch;
 }
@@ -21,14 +21,14 @@ export interface ProviderRequest {
 	readonly body?: object;
 }
 
-/** How one provider is asked, and how it answers. */
+/** The protocol of one provider. */
 export interface SearchProvider {
 	readonly name: SearchProviderName;
-	/** Pages that one search may take. */
+	/** Maximum number of pages that one search reads. */
 	readonly maxPages: number;
-	/** Never stands in a log. */
+	/** The key, which is never logged. */
 	readonly secret: string | null;
 	request(page: ResultPageRequest): ProviderRequest;
-	/** Reads a good answer. Throws where it is none. */
+	/** Reads the results of a successful answer. Throws if it is none. */
 	results(answer: unknown): readonly SearchResult[];
 }

@@ -6,12 +6,12 @@ type SearchConfig = Config["web"]["search"];
 type Section<Name extends keyof SearchConfig> = NonNullable<SearchConfig[Name]>;
 
 const JSON_ONLY = { accept: "application/json" };
-/** Google gives at most ten results a page, Brave takes at most 50 words. */
+/** Google returns at most ten results per page, and Brave accepts at most 50 words. */
 const GOOGLE_PAGE = 10;
 const BRAVE_WORDS = 50;
 const EXCERPT_CHARS = 1_000;
 
-/** The providers that are set up, in their order. */
+/** Returns the configured providers in their order. */
 export function configuredProviders(config: SearchConfig): SearchProvider[] {
 	const makers = {
 		searxng: () => config.searxng && searxng(config.searxng),
@@ -29,7 +29,7 @@ function address(base: string, query: Readonly<Record<string, string>>): string 
 	return url.href;
 }
 
-/** docs.searxng.org/dev/search_api.html */
+/** Source: docs.searxng.org/dev/search_api.html */
 function searxng({ url }: Section<"searxng">): SearchProvider {
 	const levels = { off: "0", moderate: "1", strict: "2" };
 	return {
@@ -55,7 +55,7 @@ function searxng({ url }: Section<"searxng">): SearchProvider {
 	};
 }
 
-/** api-dashboard.search.brave.com/api-reference/web/search */
+/** Source: api-dashboard.search.brave.com/api-reference/web/search */
 function brave({ url, key }: Section<"brave">): SearchProvider {
 	return {
 		name: "brave",
@@ -73,7 +73,7 @@ function brave({ url, key }: Section<"brave">): SearchProvider {
 	};
 }
 
-/** developers.google.com/custom-search/v1/reference/rest/v1/cse/list */
+/** Source: developers.google.com/custom-search/v1/reference/rest/v1/cse/list */
 function google({ url, key, engine }: Section<"google">): SearchProvider {
 	return {
 		name: "google",
@@ -99,7 +99,7 @@ function google({ url, key, engine }: Section<"google">): SearchProvider {
 	};
 }
 
-/** docs.tavily.com/documentation/api-reference/endpoint/search */
+/** Source: docs.tavily.com/documentation/api-reference/endpoint/search */
 function tavily({ url, key }: Section<"tavily">): SearchProvider {
 	return {
 		name: "tavily",
@@ -118,7 +118,7 @@ function tavily({ url, key }: Section<"tavily">): SearchProvider {
 	};
 }
 
-/** docs.exa.ai/reference/search */
+/** Source: docs.exa.ai/reference/search */
 function exa({ url, key }: Section<"exa">): SearchProvider {
 	return {
 		name: "exa",

@@ -6,11 +6,11 @@ import { SecretMask } from "../secret-mask.ts";
 import { credentialsIn } from "../secrets-in.ts";
 import type { ProviderRequest, SearchProvider } from "./provider.ts";
 
-/** More than any page of results has. */
+/** No page of results is larger. */
 const MAX_ANSWER_BYTES = 4 * 2 ** 20;
 const RESULT_BOUNDS: JsonBounds = { bytes: MAX_ANSWER_BYTES, keys: 50_000, differentKeys: 10_000, values: 50_000 };
 
-/** A provider's answer that is no 2xx. */
+/** A provider's answer with a status other than 2xx. */
 export class ProviderStatus extends Error {
 	override readonly name = "ProviderStatus";
 	readonly status: number;
@@ -24,8 +24,8 @@ export class ProviderStatus extends Error {
 }
 
 /**
- * One request and its parsed answer.
- * @throws ProviderStatus; another fault where there is no answer, or none of use. None of their texts holds the key.
+ * Sends one request and returns the parsed answer.
+ * @throws ProviderStatus; another error if there is no usable answer. Their texts never contain the key.
  */
 export async function requestProvider(
 	fetch: Fetch,

@@ -4,14 +4,14 @@ import type { SearchResult } from "./port.ts";
 const MAX_TITLE = 500;
 const MAX_CONTENT = 8_000;
 
-/** The results of a provider's answer. Throws where it is no answer with results: a `mayLack` one leaves an empty list out. */
+/** Returns the results of a provider's answer. Throws if the list is missing, unless `mayBeMissing` allows that. */
 export function resultList(answer: unknown, value: unknown, mayBeMissing = false): ReturnType<typeof list> {
 	const isObject = typeof answer === "object" && answer !== null && !Array.isArray(answer);
 	if (isObject && (Array.isArray(value) || (mayBeMissing && (value === undefined || value === null)))) return list(value);
 	throw new Error("its answer has no list of results");
 }
 
-/** Objects of an array in a provider's answer; empty where it is left out. */
+/** Returns the objects of an array; empty if the value is no array. */
 export function list(value: unknown): readonly Readonly<Record<string, unknown>>[] {
 	if (!Array.isArray(value)) return [];
 	return value.filter((item): item is Record<string, unknown> => typeof item === "object" && item !== null);
@@ -21,7 +21,7 @@ export function member(value: unknown, name: string): unknown {
 	return typeof value === "object" && value !== null ? (value as Record<string, unknown>)[name] : undefined;
 }
 
-/** A result with all its members, or none where it leads to no page. */
+/** Returns a complete result in a list; an empty list if its address is no http(s) URL. */
 export function searchResult(title: unknown, url: unknown, content: unknown, date: unknown): SearchResult[] {
 	if (typeof url !== "string" || !/^https?:\/\//i.test(url) || !URL.canParse(url)) return [];
 	const name = textOf(title, MAX_TITLE).replaceAll(/<[^>]*>/g, "");

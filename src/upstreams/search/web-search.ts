@@ -16,21 +16,21 @@ import { ProviderStatus, requestProvider } from "./request-provider.ts";
 
 export interface WebSearchOptions {
 	readonly config: () => Pick<Config["web"], "search" | "safeSearch" | "searchMs">;
-	/** Default: the system's. */
+	/** Default: the system's clock. */
 	readonly clock?: TimerClock;
 	readonly log: Log;
-	/** Default: the runtime's. */
+	/** Default: the runtime's fetch. */
 	readonly fetch?: Fetch;
 }
 
-/** A provider that failed is asked last for this long, or for as long as it says, up to five minutes. */
+/** A provider that failed is tried last for this time, or for its Retry-After, up to five minutes. */
 const DEFER_MS = 30_000;
 const MAX_DEFER_MS = 300_000;
 
-/** Asks the operator's search providers, one after the other until one answers. A query is in no log. */
+/** Creates a search over the operator's providers, which are tried one after another. Queries are never logged. */
 export function createWebSearch(options: WebSearchOptions): WebSearch {
 	const { config, clock = systemTimerClock, log, fetch = globalThis.fetch as Fetch } = options;
-	/** Provider -> until when it is asked last. */
+	/** The instant until which a provider is tried last. */
 	const deferred = new Map<SearchProviderName, number>();
 
 	async function results(provider: SearchProvider, { text, limit }: SearchQuery, signal: AbortSignal): Promise<SearchResult[]> {
@@ -44,7 +44,7 @@ export function createWebSearch(options: WebSearchOptions): WebSearch {
 					if (!byUrl.has(result.url)) byUrl.set(result.url, result);
 				if (byUrl.size === before) break;
 			} catch (fault) {
-				// What the first page gave is an answer.
+				// The results of earlier pages are an answer.
 				if (byUrl.size === 0 || signal.aborted) throw fault;
 				break;
 			}
@@ -69,7 +69,7 @@ export function createWebSearch(options: WebSearchOptions): WebSearch {
 		}
 	}
 
-	/** The wanted one first, those that just failed last. */
+	/** Returns the providers: the preferred one first, and those that just failed last. */
 	function ordered(prefer: SearchProviderName | undefined): SearchProvider[] {
 		const now = clock.monotonicMs();
 		const rank = ({ name }: SearchProvider) => ((deferred.get(name) ?? 0) > now ? 2 : name === prefer ? 0 : 1);

@@ -1,6 +1,6 @@
 /**
- * Pictures by a ComfyUI server: a workflow of the operator's with its inputs filled in by `parameters`, put into the queue,
- * asked after until it is done. When the caller leaves or the time is up, the job is taken out of the queue or ended.
+ * Pictures from a ComfyUI server. The operator's workflow is filled in with `parameters`, queued, and polled until it
+ * is done. When the caller leaves or the time is up, the job is removed from the queue or interrupted.
  */
 import { randomInt, randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -13,13 +13,13 @@ import { readWorkflow, withInputs } from "./workflow.ts";
 
 const FIRST_PAUSE_MS = 200;
 const LONGEST_PAUSE_MS = 2_000;
-/** Of questions after a job, after how many the queue is asked whether it is still there. */
+/** After this many polls of a job, the queue is checked for it. */
 const QUEUE_EACH = 4;
 const MAX_SEED = 2 ** 32;
 
 type Done = Extract<JobState, { state: "done" }>;
 
-/** One job after the other until there are as many pictures as are wanted. Throws UpstreamFailure and what connections throw. */
+/** Runs one job after another until `count` pictures are made. Throws UpstreamFailure and errors of connections. */
 export async function comfyImages(call: ImageForward, attempt: ImageAttempt): Promise<readonly Uint8Array[]> {
 	const { target, endpoint, fetch, signal } = attempt;
 	if (target.workflow === undefined) throw upstreamOffline("the model's entry names no workflow");
@@ -27,7 +27,7 @@ export async function comfyImages(call: ImageForward, attempt: ImageAttempt): Pr
 	const server = new ComfyServer({ endpoint, fetch, signal, requestId: call.requestId });
 	const parameters = target.parameters ?? {};
 	const pictures = await uploaded(call, attempt, server);
-	// What has run before is not run again there: without a seed of the caller's each job has its own.
+	// The server does not run the same input twice, so without a caller's seed each job has its own.
 	const seed = call.seed ?? randomInt(MAX_SEED);
 	const results: Uint8Array[] = [];
 	while (results.length < call.count) {
@@ -40,7 +40,7 @@ export async function comfyImages(call: ImageForward, attempt: ImageAttempt): Pr
 	return results;
 }
 
-/** The pictures that the workflow names, stored at the server; values are their names there. */
+/** Uploads the pictures that the workflow names. The values are their names at the server. */
 async function uploaded(call: ImageForward, { target }: ImageAttempt, server: ComfyServer): Promise<Values> {
 	const named = namedPictures(target.parameters ?? {});
 	const inOrder = (["image", "image2", "image3"] as const).filter((name) => named.has(name));
@@ -77,14 +77,17 @@ async function finished(server: ComfyServer, id: string, signal: AbortSignal): P
 	}
 }
 
-/** A server that started anew has forgotten what it was asked. */
+/** Throws if the server forgot the job because it was restarted. */
 async function checkKnown(server: ComfyServer, id: string): Promise<void> {
 	if ((await server.placeOf(id)) !== null) return;
-	// It may have ended between the two questions.
+	// The job may have ended between the two requests.
 	if ((await server.job(id)).state === "waiting") throw brokenAnswer("the server has forgotten the job");
 }
 
-/** Of the node that the operator names; else what is stored for good, or where nothing is, what is only shown. */
+/**
+ * Returns the pictures of the node that the operator names. Else those stored for good, or if there are none, the
+ * previews.
+ */
 function chosen({ stored }: Done, output: string | undefined): readonly StoredPicture[] {
 	if (output !== undefined) return stored.get(output) ?? [];
 	const all = [...stored.values()].flat();

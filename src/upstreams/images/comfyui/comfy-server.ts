@@ -11,14 +11,14 @@ import { type ImageAttempt, type InputPicture, MAX_PICTURE_BYTES } from "../port
 import type { Workflow } from "./workflow.ts";
 
 const MAX_JSON_BYTES = 8 * 1024 * 1024;
-/** What it tells of a job has the job's workflow in it. */
+/** The history of a job contains its workflow. */
 const JSON_BOUNDS: JsonBounds = { bytes: MAX_JSON_BYTES, keys: 100_000, differentKeys: 20_000, values: 200_000 };
-/** Longer ids are none of ComfyUI's: it makes UUIDs. */
+/** ComfyUI's ids are UUIDs, which are shorter. */
 const MAX_ID_CHARACTERS = 128;
-/** Pictures of one node that are looked at: nobody asks for more. */
+/** Maximum number of pictures read of one node; no request needs more. */
 const MAX_STORED = 64;
 const FOLDER = "turnpike";
-/** How long stopping a job may take when nobody waits for it any more. */
+/** Time limit for stopping a job after the caller has left. */
 const STOP_MS = 5_000;
 
 export interface StoredPicture {
@@ -29,7 +29,7 @@ export interface StoredPicture {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What became of a job. */
+/** The state of a job. */
 export type JobState =
 	| { readonly state: "waiting" }
 	| { readonly state: "failed"; readonly node: string }
@@ -46,7 +46,7 @@ export class ComfyServer {
 		this.#deps = deps;
 	}
 
-	/** Stores a picture as an input, and answers its name there. The same picture is kept once. */
+	/** Stores a picture as an input and returns its name there. The same picture is stored once. */
 	async upload({ bytes, mediaType }: InputPicture): Promise<string> {
 		const name = `${createHash("sha256").update(bytes).digest("hex")}.${mediaType.slice("image/".length)}`;
 		const form = formBody([
@@ -61,8 +61,8 @@ export class ComfyServer {
 	}
 
 	/**
-	 * Puts a job into the queue, by an id of ours where the server takes one; answers its id. What it refuses in a workflow is
-	 * the operator's to mend, and offline.
+	 * Queues a job and returns its id, which is ours if the server accepts one. A refused workflow is the operator's
+	 * fault, so the model is offline.
 	 */
 	async queue(id: string, workflow: Workflow): Promise<string> {
 		const body = { prompt: workflow, prompt_id: id, client_id: id };
@@ -83,7 +83,7 @@ export class ComfyServer {
 		return { state: "done", stored: new Map(outputs.map(([node, output]) => [node, storedOf(output)])) };
 	}
 
-	/** Where a job is; null: the server knows nothing of it. */
+	/** Returns where a job is; null if the server does not know it. */
 	async placeOf(id: string): Promise<"running" | "pending" | null> {
 		return placeIn(await this.#json("/queue"), id);
 	}
@@ -99,7 +99,7 @@ export class ComfyServer {
 		return picture;
 	}
 
-	/** Takes a job out of the queue, or ends it where it runs: never another one. Does not throw. */
+	/** Removes a job from the queue, or interrupts it if it is running. Affects no other job and never throws. */
 	async stop(id: string): Promise<void> {
 		const { endpoint, fetch } = this.#deps;
 		const stopper = new AbortController();
@@ -153,12 +153,12 @@ interface PostedBody {
 	readonly type: string;
 }
 
-/** Stands in an address: nothing in it may lead elsewhere. */
+/** Returns true for an id that is safe in a URL's path. */
 function isId(id: string): boolean {
 	return id.length <= MAX_ID_CHARACTERS && /^[\w-]+$/.test(id);
 }
 
-/** Entries of the queue are [number, id, workflow, ...]. */
+/** Returns where the job is. Entries of the queue are [number, id, workflow, ...]. */
 function placeIn({ queue_running: running, queue_pending: pending }: Fields, id: string): "running" | "pending" | null {
 	const has = (list: unknown) => Array.isArray(list) && list.some((entry) => Array.isArray(entry) && entry[1] === id);
 	return has(running) ? "running" : has(pending) ? "pending" : null;
@@ -173,7 +173,10 @@ function storedOf(output: unknown): StoredPicture[] {
 	});
 }
 
-/** `messages` are [name, details]. The text of an error may quote the prompt: only the kind of node is told. */
+/**
+ * Returns the type of the node that failed. `messages` are [name, details]. An error's text may quote the prompt, so it
+ * is not used.
+ */
 function failedNode(messages: unknown): string {
 	for (const message of Array.isArray(messages) ? messages : []) {
 		if (!Array.isArray(message) || message[0] !== "execution_error") continue;
@@ -183,7 +186,7 @@ function failedNode(messages: unknown): string {
 	return "an unknown node";
 }
 
-/** The kinds of errors, like `value_not_in_list`; their texts may quote the prompt. */
+/** Returns the types of the errors, such as `value_not_in_list`. Their texts may quote the prompt. */
 function refusalType(body: unknown): string {
 	const { error, node_errors: nodes } = record(body);
 	const kinds = Object.values(record(nodes)).flatMap((node) => {

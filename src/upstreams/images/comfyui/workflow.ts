@@ -1,4 +1,4 @@
-/** Workflows of ComfyUI as it exports them for its API: a file of the operator's, with named inputs. */
+/** Workflows that ComfyUI exports for its API: files of the operator, with named inputs. */
 
 import { readFile, stat } from "node:fs/promises";
 import { isRecord } from "../../../schema/is-record.ts";
@@ -20,10 +20,10 @@ interface CachedWorkflow {
 	readonly workflow: Workflow;
 }
 
-/** By path: a file is read again when it has changed. */
+/** Workflows by path. A changed file is read again. */
 const cache = new Map<string, CachedWorkflow>();
 
-/** Throws UpstreamFailure (the model is offline) where the file cannot be read or holds no workflow. */
+/** Reads a workflow. Throws UpstreamFailure (the model is offline) if the file cannot be read or is no workflow. */
 export async function readWorkflow(path: string): Promise<Workflow> {
 	try {
 		const { mtimeMs, size } = await stat(path);
@@ -50,7 +50,10 @@ function checked(parsed: unknown): Workflow {
 	return parsed as Workflow;
 }
 
-/** The workflow with inputs set; names are a node's and its input's, like `6.text`. Throws UpstreamFailure for a node that is not there. */
+/**
+ * Returns the workflow with inputs set. Names are a node's and its input's, such as `6.text`. Throws UpstreamFailure
+ * for an unknown node.
+ */
 export function withInputs(workflow: Workflow, inputs: Readonly<Record<string, ParameterValue>>): Workflow {
 	const changed: Record<string, WorkflowNode> = { ...workflow };
 	for (const [name, value] of Object.entries(inputs)) {

@@ -2,22 +2,22 @@ import { ANSWER_BOUNDS, cutJson, decodeBase64Over, inTurns, nextTurn } from "../
 import { readWhole } from "../../chat/whole-answer.ts";
 import { brokenAnswer } from "../../failures.ts";
 
-/** Fifteen minutes of samples in base64: more than any text of 4096 characters makes. */
+/** Fifteen minutes of samples in base64. No text of 4096 characters makes more. */
 const MAX_JSON_BYTES = 64 << 20;
-/** Strings of smaller answers stay where they are. */
+/** Strings of smaller answers are not replaced. */
 const LONG_STRING = 32_768;
-/** Stands in for the sound: 12 bytes that are no sound, in base64 without padding. */
+/** The text that replaces the audio: 12 bytes in base64 without padding, which are no audio. */
 const STAND_IN = "dHVybnBpa2Ugc25k";
 const STAND_IN_BYTES = Buffer.from(STAND_IN, "base64");
 
 /**
- * The sound of an answer in JSON. Packages parse and decode it whole, in one turn of the event loop that may take a
- * second: they are given a short string in its place.
+ * Removes the audio from a JSON answer and restores it later. Packages parse and decode an answer in one turn of the
+ * event loop, which may take a second. So they get a short string instead of the audio.
  */
 export class AudioInJson {
 	#base64: Uint8Array | null = null;
 
-	/** The answer for the package. Throws UpstreamFailure where it is too large, or made of more than an answer is. */
+	/** Returns the answer for the package. Throws UpstreamFailure if it is too large or has too many values. */
 	async withStandIn(response: Response): Promise<Response> {
 		const bytes = await readWhole(response, MAX_JSON_BYTES);
 		const headers = new Headers(response.headers);
@@ -40,7 +40,7 @@ export class AudioInJson {
 		return rest;
 	}
 
-	/** What the package made of the answer, with the sound in it. Throws UpstreamFailure for what is no base64. */
+	/** Returns the package's result with the audio in it. Throws UpstreamFailure if the audio is no base64. */
 	async restore(audio: string | Uint8Array): Promise<Uint8Array> {
 		const bytes = typeof audio === "string" ? Buffer.from(audio, "base64") : audio;
 		if (this.#base64 === null) return bytes;
@@ -54,7 +54,7 @@ export class AudioInJson {
 	}
 }
 
-/** A head of 44 bytes that a package wrote for samples (Multimedia Programming Interface 1.0, WAVE). */
+/** Writes the lengths into the header of 44 bytes that a package wrote (Multimedia Programming Interface 1.0, WAVE). */
 function withLengths(wave: Buffer, samples: number): Uint8Array {
 	const head = wave.length - samples;
 	if (wave.toString("latin1", 0, 4) !== "RIFF") throw brokenAnswer("a head that is none of samples");

@@ -1,6 +1,6 @@
 import { brokenAnswer } from "../../failures.ts";
 
-/** The answer, which breaks past `maxBytes`: packages read answers whole. */
+/** Returns the answer, which fails beyond `maxBytes`, because packages read answers whole. */
 export function boundedAnswer(response: Response, maxBytes: number): Response {
 	if (response.body === null) return response;
 	let length = 0;

@@ -1,8 +1,7 @@
 /**
- * Providers that keep voices made of samples: how one is made, and how it is taken back.
- *
- * Sources: ElevenLabs' API reference (create IVC voice, delete voice); LMNT's (create voice, delete voice); fal's page of
- * fal-ai/minimax/voice-clone: a voice there ends by itself when it is not used for 7 days.
+ * Creates and deletes voices at providers that store voices.
+ * Sources: ElevenLabs' API reference (create IVC voice, delete voice); LMNT's (create voice, delete voice); fal's page
+ * of fal-ai/minimax/voice-clone, where a voice expires after 7 days without use.
  */
 import type { ProviderName } from "../../../config/providers.ts";
 import { readWhole } from "../../chat/whole-answer.ts";
@@ -13,7 +12,7 @@ import { initFor } from "../../node.ts";
 import type { ProviderUpstream } from "../provider-upstream.ts";
 
 export interface VoiceSampleFile {
-	/** Our handle: under this name the operator finds the voice there. */
+	/** Our handle, under which the operator finds the voice at the provider. */
 	readonly handle: string;
 	readonly bytes: Uint8Array;
 	readonly type: string;
@@ -21,18 +20,18 @@ export interface VoiceSampleFile {
 
 interface VoiceRequest {
 	readonly method: "POST" | "DELETE";
-	/** Below the provider's address. */
+	/** The path below the provider's address. */
 	readonly path: string;
 	readonly body?: FormData | object;
 }
 
 interface VoiceRegister {
-	/** Headers of the key. */
+	/** Returns the headers with the key. */
 	auth(key: string): Readonly<Record<string, string>>;
 	create(sample: VoiceSampleFile): VoiceRequest;
-	/** Where the answer has the name. */
+	/** The member of the answer that contains the voice's name. */
 	readonly member: string;
-	/** Absent: it ends by itself. */
+	/** Absent if voices expire by themselves. */
 	remove?(name: string): VoiceRequest;
 }
 
@@ -61,14 +60,17 @@ const REGISTERS: Readonly<Partial<Record<ProviderName, VoiceRegister>>> = {
 };
 
 const MAX_ANSWER_BYTES = 1 << 20;
-/** A name stands in the address of every call with it. */
+/** The name is in the URL of every call. */
 const MAX_NAME = 256;
 
 export function storesVoices(provider: ProviderName): boolean {
 	return REGISTERS[provider] !== undefined;
 }
 
-/** Makes a voice at a provider that `storesVoices`; its own name for it. Throws UpstreamFailure, and what a connection throws. */
+/**
+ * Creates a voice at a provider for which `storesVoices` is true. Returns the provider's name for it. Throws
+ * UpstreamFailure and errors of the connection.
+ */
 export async function createProviderVoice(
 	config: ProviderUpstream,
 	sample: VoiceSampleFile,
@@ -82,7 +84,7 @@ export async function createProviderVoice(
 	return name;
 }
 
-/** Takes a voice back; one that is not there is fine. Throws UpstreamFailure, and what a connection throws. */
+/** Deletes a voice; a missing one is no error. Throws UpstreamFailure and errors of the connection. */
 export async function deleteProviderVoice(
 	config: ProviderUpstream,
 	name: string,
@@ -113,7 +115,7 @@ async function ask(
 	const init: FetchInit = {
 		...initFor(address),
 		method,
-		// A request that is sent again on a broken connection would be one too many.
+		// A reused connection that breaks would send the request twice.
 		keepalive: false,
 		headers: {
 			accept: "application/json",

@@ -1,19 +1,19 @@
-/** A piece of what was said. */
+/** A word or segment of the speech with its times. */
 export interface TimedWord {
 	readonly text: string;
-	/** Seconds. */
+	/** Seconds from the start of the audio. */
 	readonly start: number;
 	readonly end: number;
 }
 
-/** A silence after which a new segment begins, and how long one may be: subtitles are read in that time. */
+/** A longer silence starts a new segment. A segment has at most seven seconds, the time to read a subtitle. */
 const PAUSE_SECONDS = 0.8;
 const LONGEST_SECONDS = 7;
 const SENTENCE_END = /[.!?。！？…]["'”’)\]]*$/;
 
 /**
- * Segments of words with times, as subtitles want them: cut after sentences, at pauses, and where one grows too long.
- * `glue` stands between two words.
+ * Joins words into segments for subtitles. A segment ends after a sentence, at a pause, or when it becomes too long.
+ * @param glue the text between two words
  */
 export function segmentsOfWords(words: readonly TimedWord[], glue: string): TimedWord[] {
 	const segments: TimedWord[] = [];

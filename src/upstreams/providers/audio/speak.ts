@@ -10,18 +10,18 @@ import { AudioInJson } from "./audio-in-json.ts";
 import { boundedAnswer } from "./bounded-answer.ts";
 import { type SpeechCapabilities, type SpeechOptions, speechCapabilities } from "./speech-capabilities.ts";
 
-/** A text for a provider, its voice in the provider's own name. */
+/** A text to speak, with the provider's own name of the voice. */
 export interface ProviderSpeech {
 	readonly config: ProviderUpstream;
 	readonly requestId: string;
-	/** The provider's own name of the model. */
+	/** The provider's own name for the model. */
 	readonly model: string;
 	readonly text: string;
-	/** null: the sample speaks. */
+	/** null: the sample defines the voice. */
 	readonly voice: string | null;
 	readonly sample: { readonly bytes: Uint8Array; readonly type: string } | null;
 	readonly format: AudioFormatName;
-	/** What the target is configured to make; undefined: what its provider can. */
+	/** The formats that the target is configured to make; undefined: all that its provider supports. */
 	readonly formats: readonly AudioFormatName[] | undefined;
 	readonly speed: number;
 	readonly prompt?: string | undefined;
@@ -32,17 +32,17 @@ export interface ProviderSpeech {
 }
 
 export interface ProviderAudio {
-	/** As a server of audio answers. */
+	/** An answer like that of an OpenAI-compatible server. */
 	readonly response: Response;
-	/** What was asked for. */
+	/** The requested format. */
 	readonly format: AudioFormatName;
-	/** What of the speed the provider cannot do. */
+	/** The factor of the speed that the provider does not support. */
 	readonly tempo: number;
 }
 
-/** Of answers without a sound in them: jobs, errors. */
+/** Limit of answers without audio: jobs and errors. */
 const MAX_JSON_BYTES = 1 << 20;
-/** Of a sound that is here whole: what goes on in one turn of the event loop. */
+/** Bytes of complete audio sent in one turn of the event loop. */
 const STEP_BYTES = 1 << 20;
 
 const TYPES: Readonly<Record<AudioFormatName, string>> = {
@@ -55,8 +55,8 @@ const TYPES: Readonly<Record<AudioFormatName, string>> = {
 };
 
 /**
- * Speaks by a provider's package. The audio is answered as it comes, before it is whole, where the provider sends it as it
- * is made. Throws what a connection throws, UpstreamFailure, and ApiError for what no provider can be asked.
+ * Speaks through a provider's package. If the provider streams the audio, it is passed on as it arrives. Throws errors
+ * of the connection, UpstreamFailure, and ApiError for requests that no provider supports.
  */
 export async function speakByProvider(speech: ProviderSpeech, signal: AbortSignal): Promise<ProviderAudio> {
 	const { config, model } = speech;
@@ -114,7 +114,7 @@ function callOptions({ speech, capabilities, format, speed, signal }: CallConten
 	};
 }
 
-/** ElevenLabs' package puts the voice into the address as it is. */
+/** ElevenLabs' package puts the voice into the URL without encoding. */
 function voiceFor({ provider }: ProviderUpstream, voice: string): string {
 	return provider === "elevenlabs" ? encodeURIComponent(voice) : voice;
 }
@@ -124,7 +124,7 @@ function encoded({ bytes, type }: { readonly bytes: Uint8Array; readonly type: s
 	return { base64, dataUrl: `data:${type};base64,${base64}` };
 }
 
-/** Takes the answer with the audio out of a package's hands: it would read it to its end first. */
+/** Takes the audio from a package's fetch, since the package would read it to its end first. */
 class AudioTap {
 	readonly #fetch: Fetch;
 	readonly #audio: SpeechCapabilities["audio"];
@@ -136,7 +136,7 @@ class AudioTap {
 		this.#audio = audio;
 	}
 
-	/** The audio; null where it stands in JSON, which the package reads. */
+	/** The audio; null if it is inside JSON, which the package reads. */
 	get answer(): Response | null {
 		return this.#answer;
 	}
@@ -150,7 +150,7 @@ class AudioTap {
 		return new Response(new Uint8Array(1), { status: response.status, headers: response.headers });
 	};
 
-	/** Of a sound in JSON: its bytes, from what the package made of the answer. */
+	/** Returns the audio of a JSON answer, from the package's result. */
 	async soundIn(audio: string | Uint8Array): Promise<ReadableStream<Uint8Array>> {
 		const sound = await this.#sound.restore(audio);
 		let at = 0;
@@ -169,7 +169,7 @@ class AudioTap {
 	}
 }
 
-/** A store of files may not know what it holds: then the file has to be read to tell. */
+/** Changes a file's type to an unknown one, since a file store may not know it. The file must then be decoded. */
 function asUnknownFile(response: Response): Response {
 	const type = response.headers.get("content-type") ?? "";
 	if (/^(audio|video)\//i.test(type)) return response;

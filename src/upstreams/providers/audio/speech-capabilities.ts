@@ -1,7 +1,6 @@
 /**
- * How each provider speaks: the formats that it makes, under its own names; the speeds; what it takes beside the text.
- *
- * Sources: each provider's API reference (text to speech), and the settings that its package takes. fal: the pages of its
+ * The speech capabilities of each provider: formats under its own names, speeds, and further parameters.
+ * Sources: each provider's API reference (text to speech), and the settings of its package. fal: the pages of its
  * models (MiniMax Speech-02, Chatterbox HD, Orpheus, Qwen3 TTS, ElevenLabs).
  */
 
@@ -10,14 +9,14 @@ import type { AudioFormatName } from "../../../catalog/types.ts";
 import type { ProviderName } from "../../../config/providers.ts";
 import { defined } from "../defined.ts";
 
-/** What of a request some providers want under names of their own. Absent: not asked for. */
+/** The parts of a request that some providers expect under their own names. Absent: not requested. */
 export interface SpeechOptions {
 	readonly model: string;
-	/** In the provider's own name; null where a sample speaks. */
+	/** The provider's own name; null if a sample defines the voice. */
 	readonly voice: string | null;
-	/** Base64, and as a data URL. */
+	/** The sample as base64 and as a data URL. */
 	readonly sample: { readonly base64: string; readonly dataUrl: string } | null;
-	/** What the provider does of the speed; undefined: nothing. */
+	/** The part of the speed that the provider supports; undefined: none. */
 	readonly speed: number | undefined;
 	readonly prompt?: string | undefined;
 	readonly temperature?: number | undefined;
@@ -26,24 +25,24 @@ export interface SpeechOptions {
 }
 
 export interface SpeechCapabilities {
-	/** Our format -> the provider's name for it. What is not here is made from `first`. */
+	/** Maps our formats to the provider's names. A missing format is converted from `first`. */
 	readonly formats: Readonly<Partial<Record<AudioFormatName, string>>>;
 	readonly first: AudioFormatName;
-	/** Speeds that it speaks by itself; null: one. */
+	/** The speeds that it supports; null: only 1. */
 	readonly speed: { readonly min: number; readonly max: number } | null;
-	/** Takes directions of how to speak. */
+	/** Accepts instructions on how to speak. */
 	readonly prompt: boolean;
 	readonly language: boolean;
-	/** Takes a sample with the request. */
+	/** Accepts a sample with the request. */
 	readonly sample: boolean;
-	/** Where the audio comes: as the answer, as a file that the answer names, or in an answer of JSON. */
+	/** Where the audio is: in the body, in a file that the answer names, or inside JSON. */
 	readonly audio: "answer" | "file" | "json";
-	/** Options in the provider's own namespace. */
+	/** Returns options in the provider's own namespace. */
 	readonly options?: (details: SpeechOptions) => Readonly<Record<string, JSONObject>>;
 }
 
 const ALL_FORMATS = { mp3: "mp3", opus: "opus", aac: "aac", flac: "flac", wav: "wav", pcm: "pcm" } as const;
-/** Its Gemini models tell the rate of their samples in a WAV alone. */
+/** Its Gemini models report the rate of their samples only in a WAV. */
 const GEMINI: SpeechCapabilities = {
 	formats: { wav: "wav" },
 	first: "wav",
@@ -103,7 +102,7 @@ const SPEECH_CAPABILITIES: Readonly<Partial<Record<ProviderName, SpeechCapabilit
 		language: true,
 		sample: false,
 		audio: "answer",
-		// With any option the package sets all that are left out to its defaults: the speed too.
+		// If any option is set, the package sets all others to its defaults, the speed too.
 		options: ({ temperature, topP, speed }) =>
 			temperature === undefined && topP === undefined ? {} : { lmnt: defined({ temperature, topP, speed }) },
 	},
@@ -129,7 +128,7 @@ const SPEECH_CAPABILITIES: Readonly<Partial<Record<ProviderName, SpeechCapabilit
 	},
 };
 
-/** fal runs models of many makers, each with fields of its own. What its file is, the file says. */
+/** fal runs models of many makers, each with fields of its own. The format is read from the file. */
 const FAL: SpeechCapabilities = {
 	formats: { mp3: "url" },
 	first: "mp3",
@@ -160,7 +159,7 @@ const FAL_MINIMAX: SpeechCapabilities = {
 	}),
 };
 
-/** undefined: the provider does not speak. */
+/** Returns the capabilities; undefined if the provider has no speech. */
 export function speechCapabilities(provider: ProviderName, model: string): SpeechCapabilities | undefined {
 	if (provider !== "fal") return SPEECH_CAPABILITIES[provider];
 	if (/\bminimax\b/.test(model)) return FAL_MINIMAX;

@@ -15,18 +15,18 @@ import {
 export interface ProviderTranscription extends TranscriptionOptions {
 	readonly config: ProviderUpstream;
 	readonly requestId: string;
-	/** The provider's own name of the model. */
+	/** The provider's own name for the model. */
 	readonly model: string;
 	readonly file: { readonly bytes: Uint8Array; readonly type: string };
 	readonly fetch: Fetch;
 }
 
-/** Five values for each of 40,000 words: five hours of fast speech. */
+/** Five values for each of 40,000 words, which are five hours of fast speech. */
 const ANSWER_BOUNDS = { bytes: 16 << 20, keys: 200_000, differentKeys: 2_000, values: 200_000 };
 
 /**
- * Transcribes by a provider's package. The answer is the one of OpenAI's protocol with all its times. Throws what a
- * connection throws, UpstreamFailure, and ApiError for what no provider can be asked.
+ * Transcribes through a provider's package. The answer is in OpenAI's form with all times. Throws errors of the
+ * connection, UpstreamFailure, and ApiError for requests that no provider supports.
  */
 export async function transcribeByProvider(request: ProviderTranscription, signal: AbortSignal): Promise<Response> {
 	const { config, model, file, requestId } = request;
@@ -50,7 +50,9 @@ export async function transcribeByProvider(request: ProviderTranscription, signa
 	}
 }
 
-/** Packages that ask for a result once a second do not hear an abort between two questions. */
+/**
+ * Rejects when the signal aborts. Packages that poll for a result once a second notice an abort only at the next poll.
+ */
 async function unlessAborted<T>(work: PromiseLike<T>, signal: AbortSignal): Promise<T> {
 	const aborted = Promise.withResolvers<never>();
 	const onAbort = () => aborted.reject(signal.reason);
@@ -63,7 +65,7 @@ async function unlessAborted<T>(work: PromiseLike<T>, signal: AbortSignal): Prom
 	}
 }
 
-/** What is wrong with a job that was taken: the packages tell it by their errors' names. */
+/** Returns the failure of an accepted job. Packages distinguish these errors by name. */
 function jobFault(error: unknown): unknown {
 	const name = error instanceof Error ? error.name : "";
 	if (/TimedOut$/.test(name)) return upstreamTimedOut("the provider's job took too long");
@@ -95,7 +97,7 @@ function partOf({ text, startSecond, endSecond }: TranscriptionModelV4Result["se
 	return { text, start: startSecond, end: endSecond };
 }
 
-/** Gladia's words stand beside what its package makes of them. */
+/** Returns Gladia's words, which its package leaves in the metadata. */
 function wordsOfUtterances({ providerMetadata }: TranscriptionModelV4Result): TranscriptionModelV4Result["segments"] {
 	const metadata = providerMetadata?.gladia as { result?: { transcription?: { utterances?: unknown } } } | undefined;
 	const utterances = metadata?.result?.transcription?.utterances;

@@ -1,25 +1,24 @@
 /**
- * How each provider transcribes: what its times are of, and its names for what is asked of it. Data, no logic.
- *
- * Sources: each provider's API reference (speech to text), and the settings that its package takes.
+ * The transcription capabilities of each provider: which times it reports, and its names for options. Data, no logic.
+ * Sources: each provider's API reference (speech to text), and the settings of its package.
  */
 import type { JSONObject } from "@ai-sdk/provider";
 import type { ProviderName } from "../../../config/providers.ts";
 
 export interface TranscriptionOptions {
-	/** ISO 639-1; undefined: the provider finds it out. */
+	/** ISO 639-1; undefined: the provider detects it. */
 	readonly language: string | undefined;
 	readonly timings: "none" | "segment" | "word";
 }
 
 export interface TranscriptionCapabilities {
-	/** What the package's segments are: words, segments, or what was asked for. */
+	/** The unit of the package's segments: words, segments, or the requested unit. */
 	readonly times: "word" | "segment" | "asked";
-	/** What stands between two words; absent: a space. */
+	/** The text between two words; absent: a space. */
 	readonly glue?: string;
-	/** Options in the provider's own namespace. */
+	/** Returns options in the provider's own namespace. */
 	readonly options: (requested: TranscriptionOptions) => Readonly<Record<string, JSONObject>>;
-	/** A beginning of models' names that the package adds by itself. */
+	/** A prefix of model names that the package adds by itself. */
 	readonly prefix?: string;
 }
 
@@ -51,7 +50,7 @@ const TRANSCRIPTION_CAPABILITIES: Readonly<Partial<Record<ProviderName, Transcri
 			deepgram: { punctuate: true, ...(language === undefined ? { detectLanguage: true } : { language }) },
 		}),
 	},
-	/** Its words come with the spaces between them, and sounds in brackets where they are not switched off. */
+	/** Its words include the spaces between them. Sounds in brackets are included unless they are turned off. */
 	elevenlabs: {
 		times: "word",
 		glue: "",
@@ -64,7 +63,7 @@ const TRANSCRIPTION_CAPABILITIES: Readonly<Partial<Record<ProviderName, Transcri
 			},
 		}),
 	},
-	/** Without a word of the language the package says English. */
+	/** Without a language the package requests English. */
 	fal: {
 		times: "asked",
 		prefix: "fal-ai/",
@@ -86,7 +85,7 @@ const TRANSCRIPTION_CAPABILITIES: Readonly<Partial<Record<ProviderName, Transcri
 			},
 		}),
 	},
-	/** Takes a language or times, never both. */
+	/** Accepts a language or times, never both. */
 	mistral: {
 		times: "asked",
 		options: ({ language, timings }) => ({
@@ -100,7 +99,7 @@ const TRANSCRIPTION_CAPABILITIES: Readonly<Partial<Record<ProviderName, Transcri
 	xai: { times: "word", options: ({ language }) => ({ xai: language === undefined ? {} : { language, format: true } }) },
 };
 
-/** undefined: the provider does not transcribe. */
+/** Returns the capabilities; undefined if the provider has no transcription. */
 export function transcriptionCapabilities(provider: ProviderName): TranscriptionCapabilities | undefined {
 	return TRANSCRIPTION_CAPABILITIES[provider];
 }

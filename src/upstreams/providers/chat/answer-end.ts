@@ -7,16 +7,16 @@ import type {
 import { contentRefusal } from "../../content-policy.ts";
 import { brokenAnswer, UpstreamFailure } from "../../failures.ts";
 
-/** What of an answer decides how it ends. */
+/** The contents of an answer that decide its finish reason. */
 export interface AnswerContents {
-	/** Anything: text, thoughts, calls. */
+	/** True if there is any text, thought or call. */
 	readonly anything: boolean;
 	readonly toolCalls: boolean;
 }
 
 /**
- * The finish_reason of our answers, which are three (docs/chat.md). Throws UpstreamFailure where the answer has no proper
- * end, where it failed, and where it was refused before anything was said.
+ * Returns the finish_reason, one of three (docs/chat.md). Throws UpstreamFailure if the answer has no proper end,
+ * failed, or was refused without any content.
  */
 export function finishReasonOf(
 	{ unified, raw }: LanguageModelV4FinishReason,
@@ -34,13 +34,13 @@ export function finishReasonOf(
 			return "stop";
 		case "other":
 			if (raw === undefined) throw brokenAnswer("the answer has no end");
-			// As xAI's whole answers say it.
+			// xAI's value in whole answers.
 			if (raw === "incomplete") return "length";
 	}
 	return contents.toolCalls ? "tool_calls" : "stop";
 }
 
-/** Usage in OpenAI's form; null where the provider did not tell both sides of it. */
+/** Returns the usage in OpenAI's form; null unless the provider reported both sides of it. */
 export function usageBody({ inputTokens, outputTokens }: LanguageModelV4Usage) {
 	const [prompt, completion] = [inputTokens.total, outputTokens.total];
 	if (prompt === undefined || completion === undefined || prompt + completion === 0) return null;
@@ -56,7 +56,7 @@ export function usageBody({ inputTokens, outputTokens }: LanguageModelV4Usage) {
 	};
 }
 
-/** A source as an annotation of OpenAI's form; undefined for one that has no address. */
+/** Returns a source as an annotation in OpenAI's form; undefined if it has no address. */
 export function annotationOf(source: LanguageModelV4Source, places: { startIndex?: number; endIndex?: number } = {}) {
 	if (source.sourceType !== "url") return undefined;
 	const { startIndex, endIndex } = places;
@@ -66,7 +66,7 @@ export function annotationOf(source: LanguageModelV4Source, places: { startIndex
 
 export type Annotation = NonNullable<ReturnType<typeof annotationOf>>;
 
-/** True where the provider wants something back with the next turn. */
+/** Returns true if the provider needs something back with the next turn. */
 export function hasProviderMetadata(metadata: SharedV4ProviderMetadata | undefined): metadata is SharedV4ProviderMetadata {
 	return metadata !== undefined && Object.values(metadata).some((values) => Object.keys(values).length > 0);
 }

@@ -7,20 +7,23 @@ import type { AnswerHead } from "./completion.ts";
 import { packageFailure } from "./package-failure.ts";
 
 const encoder = new TextEncoder();
-/** What an upstream says that says nothing: it is alive. */
+/** An event without content, which shows that the upstream is alive. */
 const ALIVE = encoder.encode(":\n\n");
 
 export interface StreamOptions {
 	readonly head: AnswerHead;
 	readonly provider: ProviderName;
 	readonly parts: ReadableStream<LanguageModelV4StreamPart>;
-	/** Told of each part before it is written. */
+	/** Called with each part before it is written. */
 	readonly onPart: (part: LanguageModelV4StreamPart) => void;
-	/** Ends the provider's request: the answer is not wanted any more. */
+	/** Ends the provider's request when the answer is no longer needed. */
 	readonly stop: () => void;
 }
 
-/** A package's stream as the answer of an OpenAI-compatible upstream. A failure ends its body with what `packageFailure` says. */
+/**
+ * Returns a package's stream as the answer of an OpenAI-compatible upstream. A failure ends the body with the error of
+ * `packageFailure`.
+ */
 export function streamResponse({ head, provider, parts, onPart, stop }: StreamOptions): Response {
 	const writer = new ChunkWriter(head, provider);
 	const reader = parts.getReader();
@@ -28,7 +31,7 @@ export function streamResponse({ head, provider, parts, onPart, stop }: StreamOp
 		cancelBody(reader);
 		stop();
 	};
-	/** What a package says before the provider has said anything is no sign of life. */
+	/** Parts that a package creates before the provider answers are no sign of life. */
 	const nextPart = async (): Promise<LanguageModelV4StreamPart> => {
 		for (;;) {
 			const { value, done } = await reader.read();

@@ -11,13 +11,13 @@ type Content = Extract<LanguageModelV4Message, { role: "assistant" }>["content"]
 export interface AssistantMessageOptions {
 	readonly provider: ProviderName;
 	readonly message: Readonly<Record<string, unknown>>;
-	/** Its place among the messages. */
+	/** Index of the message in the conversation. */
 	readonly index: number;
-	/** Id -> name of the tools that were called so far; this message's are added. */
+	/** Names of all tools called so far, by call id. This message's calls are added. */
 	readonly toolNames: Map<string, string>;
 }
 
-/** What an assistant said: its thoughts, its text, its calls of tools, each with what its provider wants back. */
+/** Returns an assistant's thoughts, text and tool calls, each with the metadata that its provider needs back. */
 export function assistantMessage({ provider, message, index, toolNames }: AssistantMessageOptions): Content {
 	const details = reasoningDetailsFor(provider, message.reasoning_details);
 	const content: Content = thoughts(
@@ -40,8 +40,8 @@ export function assistantMessage({ provider, message, index, toolNames }: Assist
 }
 
 /**
- * The thoughts in the pieces in which they came. What was changed on its way has no valid signature any more: it goes
- * as one text without.
+ * Returns the thoughts in their original pieces. Changed thoughts have no valid signature, so they are one text without
+ * metadata.
  */
 function thoughts(text: unknown, details: readonly ReasoningDetailContent[]): LanguageModelV4ReasoningPart[] {
 	const whole = typeof text === "string" ? text : "";

@@ -14,17 +14,17 @@ type Schema = LanguageModelV4FunctionTool["inputSchema"];
 export interface CallOptionsInput {
 	readonly provider: ProviderName;
 	readonly capabilities: ChatCapabilities;
-	/** In the words of PROVIDER_DIALECT. */
+	/** The request in PROVIDER_DIALECT. */
 	readonly body: Fields;
 	readonly model: TextModel;
-	/** The provider's own name of the model. */
+	/** The provider's own name for the model. */
 	readonly upstreamModel: string;
 }
 
 const ANY_OBJECT: Schema = { type: "object", additionalProperties: true };
 const NO_ARGUMENTS: Schema = { type: "object", properties: {} };
 
-/** A chat request as a package's model takes it. Throws ApiError where no provider can be asked it. */
+/** Returns a chat request as options of a package's model. Throws ApiError for requests that no provider supports. */
 export async function callOptionsOf(inputs: CallOptionsInput): Promise<LanguageModelV4CallOptions> {
 	const { provider, capabilities, body, model, upstreamModel } = inputs;
 	if (typeof body.n === "number" && body.n > 1)
@@ -64,11 +64,14 @@ export async function callOptionsOf(inputs: CallOptionsInput): Promise<LanguageM
 	return options;
 }
 
-/** Options of the provider's own namespace: what always goes, named members, raw ones, how a schema is meant. */
+/**
+ * Returns the options in the provider's own namespace: constant ones, renamed members, raw members, and the strictness
+ * of a schema.
+ */
 function ownOptions(body: Fields, { namespace, always, named = {}, raw = [], strictSchema }: ChatCapabilities) {
 	const own: Record<string, unknown> = { ...always };
 	for (const [ours, theirs] of Object.entries(named)) if (ours in body) own[theirs] = body[ours];
-	// A format of plain text is what all of them do by themselves.
+	// A plain text format is the default everywhere.
 	for (const name of raw) if (name in body && !(name === "response_format" && isPlainText(body[name]))) own[name] = body[name];
 	const schema = schemaFormat(body.response_format);
 	if (strictSchema !== undefined && schema) own[strictSchema] = schema.strict === true;
@@ -97,7 +100,7 @@ function responseFormatOf(format: unknown, capabilities: ChatCapabilities): Lang
 	};
 }
 
-/** An effort of none says nothing to a model that does not reason, and is refused by some. */
+/** Returns the effort. `none` has no meaning for a model that does not reason, and some providers refuse it. */
 function effortOf(effort: unknown, model: TextModel): NonNullable<LanguageModelV4CallOptions["reasoning"]> | undefined {
 	switch (effort) {
 		case "none":

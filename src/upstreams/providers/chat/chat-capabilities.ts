@@ -1,7 +1,6 @@
 /**
- * What each provider's package is told of our chat fields, and under which name: data, no logic. What is not named
- * here and is no field of the packages' common call options is not sent (docs/chat.md, Other providers).
- *
+ * Our chat fields that each provider's package accepts, and under which name: data, no logic. A field that is neither
+ * listed here nor a common call option of the packages is not sent (docs/chat.md, Other providers).
  * Sources: the option schemas of the packages, and the providers' API references.
  */
 import type { LanguageModelV4ProviderTool, SharedV4ProviderOptions } from "@ai-sdk/provider";
@@ -11,61 +10,61 @@ type Options = SharedV4ProviderOptions;
 type OptionValue = SharedV4ProviderOptions[string][string];
 
 export interface ChatCapabilities {
-	/** The name under which its package takes options. */
+	/** The namespace of its package's options. */
 	readonly namespace: string;
-	/** Options that always go with a request. */
+	/** Options that every request has. */
 	readonly always?: Readonly<Record<string, OptionValue>>;
-	/** Our members that go as options of that namespace. */
+	/** Our members that become options of that namespace, with their names there. */
 	readonly named?: Readonly<Record<string, string>>;
-	/** Our members that its package writes into the body as they are. */
+	/** Our members that its package writes into the body unchanged. */
 	readonly raw?: readonly string[];
-	/** True where its package does not ask for the usage of a stream. */
+	/** True if its package does not request the usage of a stream. */
 	readonly omitsUsage?: true;
-	/** True where an output maximum must be told: without the caller's it is the one of the model's entry. */
+	/** True if an output maximum is required. Without the caller's it is that of the model's entry. */
 	readonly needsMaximum?: true;
-	/** True where the provider reads some addresses by itself at most: files at others go as their bytes. */
+	/** True if the provider reads few addresses or none by itself. Other files are sent as bytes. */
 	readonly needsBytes?: true;
-	/** The option that says whether a schema is meant strictly. */
+	/** The option for a strict schema. */
 	readonly strictSchema?: string;
-	/** What says that tools are to be called one at a time. */
+	/** The options that make the model call one tool at a time. */
 	readonly oneToolAtATime?: Options;
-	/** What asks for the text of the thoughts, for models that reason. */
+	/** The options that request the text of the thoughts from reasoning models. */
 	readonly showThoughts?: Options;
-	/** A hint that what comes before it may be kept, from `cache_control`. */
+	/** Returns the hint that what precedes it may be cached, from `cache_control`. */
 	readonly cacheHint?: (ttl: string | undefined) => Options;
-	/** System messages are taken at the beginning only: all of them are put there, in their order. */
+	/** True if system messages are accepted only at the beginning. All of them are moved there, in their order. */
 	readonly systemFirst?: true;
-	/** `json_object` without a schema is not known: it goes as a schema of any object. */
+	/** True if `json_object` without a schema is not supported. It is sent as a schema of any object. */
 	readonly jsonObjectAsSchema?: true;
-	/** The tool by which it searches X. */
+	/** The tool with which it searches X. */
 	readonly searchX?: LanguageModelV4ProviderTool;
-	/** Models whose package leaves the output maximum out above an effort: it is the most that they are told. */
+	/** The highest effort for models whose package omits the output maximum above it. */
 	readonly maxEffort?: { readonly models: RegExp; readonly effort: "medium" };
-	/** Models that think within a budget of tokens, which is to be taken out of the output maximum. */
+	/** Set for models that think within a token budget, which is taken out of the output maximum. */
 	readonly budget?: ThoughtBudget;
 }
 
 export interface ThoughtBudget {
-	/** By the provider's own names: others are told an effort. */
+	/** Matches the provider's own names. Other models get an effort. */
 	readonly models: RegExp;
 	readonly option: (budgetTokens: number) => Options;
 	readonly least: number;
 	readonly most: number;
 	/**
-	 * Claude: its package adds the budget to the maximum; newer models have no budget; thoughts before a call of a tool must
-	 * come back signed.
+	 * True for Claude. Its package adds the budget to the maximum, newer models have no budget, and thoughts before a
+	 * tool call must come back signed.
 	 */
 	readonly claude?: true;
 }
 
-/** "Building with extended thinking". */
+/** Source: "Building with extended thinking". */
 const CLAUDE = { models: /claude/i, least: 1_024, most: 1_000_000, claude: true } as const;
-/** "Gemini thinking": the budgets that all models of the 2.5 series take. */
+/** Source: "Gemini thinking". All models of the 2.5 series accept these budgets. */
 const GEMINI = { models: /gemini-2\.5/i, least: 512, most: 24_576 } as const;
 
 const ONE_TOOL = { parallelToolCalls: false };
 const CLAUDE_ONE_TOOL = { anthropic: { disableParallelToolUse: true } };
-/** Of servers that run open models behind OpenAI's form. */
+/** Fields of servers that run open models with OpenAI's protocol. */
 const SAMPLERS = ["min_p", "repetition_penalty", "top_k"];
 const OPENAI_NAMED = { prompt_cache_key: "promptCacheKey", verbosity: "textVerbosity" };
 
@@ -152,7 +151,7 @@ export const CHAT_CAPABILITIES: Readonly<Partial<Record<ProviderName, ChatCapabi
 	},
 	perplexity: { namespace: "perplexity" },
 	togetherai: { namespace: "togetherai", raw: ["parallel_tool_calls", "response_format", ...SAMPLERS] },
-	/** Unless told otherwise it keeps what it answers for 30 days. */
+	/** By default it stores answers for 30 days. */
 	xai: {
 		namespace: "xai",
 		always: { store: false },
@@ -162,7 +161,7 @@ export const CHAT_CAPABILITIES: Readonly<Partial<Record<ProviderName, ChatCapabi
 	},
 };
 
-/** Options of several sources as one; of the same name the later, member by member. */
+/** Merges options of several sources. For equal names the later value wins, member by member. */
 export function mergedOptions(...all: readonly (Options | undefined)[]): Options {
 	const merged: Options = {};
 	for (const options of all)

@@ -6,11 +6,11 @@ import { reasoningDetail } from "./reasoning-details.ts";
 
 interface OpenCall {
 	readonly index: number;
-	/** Whether a piece of its arguments was told. */
+	/** True once a piece of its arguments was sent. */
 	hasArguments: boolean;
 }
 
-/** A block of text or of thoughts that is being told. */
+/** A block of text or thoughts under way. */
 interface OpenBlock {
 	length: number;
 	metadata: SharedV4ProviderMetadata | undefined;
@@ -20,9 +20,9 @@ type FinishPart = Extract<LanguageModelV4StreamPart, { type: "finish" }>;
 type CallPart = Extract<LanguageModelV4StreamPart, { type: "tool-call" }>;
 
 /**
- * The parts of a package's stream as the events of an OpenAI-compatible one: a role, then pieces of thoughts, text and
- * calls, then the end, usage and `[DONE]`. Nothing is told before something is said, so that a failure until then is one
- * before the first event.
+ * Converts the parts of a package's stream to the events of an OpenAI-compatible one. They are a role, pieces of
+ * thoughts, text and calls, the end, usage and `[DONE]`. No event is written before there is content, so a failure
+ * until then precedes the first event.
  */
 export class ChunkWriter {
 	readonly #head: string;
@@ -40,12 +40,12 @@ export class ChunkWriter {
 		this.#provider = provider;
 	}
 
-	/** `[DONE]` was told: nothing more comes. */
+	/** True once `[DONE]` was written. */
 	get done(): boolean {
 		return this.#done;
 	}
 
-	/** The events of a part, as text; empty where it tells nothing. Throws what `finishReasonOf` throws. */
+	/** Returns the events of a part as text, which may be empty. Throws what `finishReasonOf` throws. */
 	take(part: LanguageModelV4StreamPart): string {
 		switch (part.type) {
 			case "text-start":
@@ -86,7 +86,7 @@ export class ChunkWriter {
 		return part.delta === "" ? "" : this.#delta(isText ? { content: part.delta } : { reasoning_content: part.delta });
 	}
 
-	/** What the provider wants back of a block. */
+	/** Ends a block, and returns the metadata that the provider needs back. */
 	#ended(
 		type: "text" | "reasoning",
 		{ id, providerMetadata }: { id: string; providerMetadata?: SharedV4ProviderMetadata },
@@ -115,7 +115,7 @@ export class ChunkWriter {
 		return this.#delta({ tool_calls: [{ index: call.index, function: { arguments: delta } }] });
 	}
 
-	/** The whole call: told here where its pieces were not. */
+	/** Returns the whole call, unless its pieces were sent already. */
 	#call({ toolCallId, toolName, input, providerMetadata }: CallPart): string {
 		const call = this.#calls.get(toolCallId);
 		let told = "";

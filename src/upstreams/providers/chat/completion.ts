@@ -11,8 +11,8 @@ export interface AnswerHead {
 }
 
 /**
- * A whole answer as a chat completion, of the shape of one that an OpenAI-compatible upstream gives. Throws
- * UpstreamFailure where it is none.
+ * Returns a whole answer as the chat completion of an OpenAI-compatible upstream. Throws UpstreamFailure if the answer
+ * is no completion.
  */
 export function completionOf(head: AnswerHead, provider: ProviderName, result: LanguageModelV4GenerateResult): object {
 	let [text, thoughts] = ["", ""];

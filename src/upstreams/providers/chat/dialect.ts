@@ -1,6 +1,6 @@
 import type { Dialect } from "../../chat/dialects.ts";
 
-/** Our fields as the bridge to a package reads them: all of them, under the names of OpenAI's reference. */
+/** The dialect in which requests to packages are shaped: all fields, under the names of OpenAI's reference. */
 export const PROVIDER_DIALECT: Dialect = {
 	plain: {
 		frequency_penalty: true,

@@ -12,7 +12,7 @@ type Linked = LanguageModelV4FilePart & { readonly data: Extract<SharedV4FileDat
 
 export interface LinkedFilesOptions {
 	readonly prompt: LanguageModelV4Prompt;
-	/** What the model reads by itself: media types and patterns of addresses. */
+	/** The addresses that the model reads by itself, by media type. */
 	readonly supported: Readonly<Record<string, readonly RegExp[]>>;
 	readonly fetchPublic: PublicFetch;
 	readonly signal: AbortSignal;
@@ -20,7 +20,7 @@ export interface LinkedFilesOptions {
 
 const MAX_BYTES = 25 * 1024 * 1024;
 
-/** Kinds of files that addresses tell by their ends. */
+/** Media types by file extension. */
 const BY_ENDING: Readonly<Record<string, string>> = {
 	gif: "image/gif",
 	jpeg: "image/jpeg",
@@ -36,8 +36,8 @@ const BY_ENDING: Readonly<Record<string, string>> = {
 const FILM_PAGE = /^https:\/\/(?:www\.youtube\.com\/watch|youtube\.com\/watch|youtu\.be\/)/;
 
 /**
- * The prompt with the bytes of what callers named by address, where the provider does not read it there by itself. Only the
- * public internet is read. Throws ApiError where a file cannot be had, or is of another kind than the message says.
+ * Replaces addresses in a prompt by the bytes of their files, unless the provider reads the address itself. Only the
+ * public internet is read. Throws ApiError if a file cannot be read, or is of another kind than the message says.
  */
 export async function withLinkedFiles(inputs: LinkedFilesOptions): Promise<LanguageModelV4Prompt> {
 	return Promise.all(
@@ -57,7 +57,7 @@ function linkedFile(part: Linked, inputs: LinkedFilesOptions): LanguageModelV4Fi
 	const { url } = part.data;
 	const ending = /\.(\w{3,4})$/.exec(url.pathname.toLowerCase())?.[1] ?? "";
 	const mediaType = FILM_PAGE.test(url.href) ? "video/mp4" : BY_ENDING[ending];
-	// A provider that reads it by itself has to be told just what it is.
+	// A provider that reads the address itself needs the exact media type.
 	if (mediaType !== undefined && reads(inputs.supported, mediaType, url)) return { ...part, mediaType };
 	return fileOf(part, inputs);
 }

@@ -3,14 +3,13 @@ import { ApiError } from "../../../errors/index.ts";
 import { isRecord } from "../../../schema/is-record.ts";
 import { brokenAnswer, failureOfAnswer, isErrorBody, UpstreamFailure, upstreamOffline } from "../../failures.ts";
 
-/** Anthropic's status for "overloaded": it asks for a pause, as 429 does. */
+/** Anthropic's status for "overloaded", which requests a pause as 429 does. */
 const OVERLOADED = 529;
 const MAX_CAUSES = 5;
 
 /**
- * What a package threw, or told in its stream, as the road of all upstreams reads it: the failure of an answer by its
- * status and body; the error of a connection as it was; our own errors as they are. Texts of the packages may quote the
- * request: they go nowhere.
+ * Converts an error that a package threw or streamed. An answer becomes a failure by its status and body. Errors of
+ * connections and our own errors stay unchanged. Texts of the packages are not used, since they may quote the request.
  */
 export function packageFailure(error: unknown): unknown {
 	if (error instanceof ApiError || error instanceof UpstreamFailure) return error;
@@ -26,7 +25,7 @@ export function packageFailure(error: unknown): unknown {
 		: known(error);
 }
 
-/** Errors of the packages by their names: their classes come in several versions. */
+/** Errors of the packages by name, since their classes exist in several versions. */
 const NAMED: Readonly<Record<string, (error: Error) => unknown>> = {
 	AbortError: (error) => error,
 	AI_UnsupportedFunctionalityError: unsupported,
@@ -51,7 +50,7 @@ function answerFault(error: APICallError, status: number): UpstreamFailure {
 	return failureOfAnswer(status === OVERLOADED ? 429 : status, body, retryAfter(error.responseHeaders, body));
 }
 
-/** `{message, type, code, statusCode}`, as the packages tell an error event of a stream. */
+/** Returns the failure of an error event, which packages report as `{message, type, code, statusCode}`. */
 function eventFault(event: unknown): UpstreamFailure {
 	if (!isRecord(event)) return brokenAnswer("an error event of the stream");
 	const { message, type, code, statusCode } = event;
@@ -59,7 +58,7 @@ function eventFault(event: unknown): UpstreamFailure {
 	return failureOfAnswer(status === OVERLOADED ? 429 : status, { error: { message, type, code } }, null);
 }
 
-/** The innermost error that a connection's code stands in. */
+/** Returns the innermost error with a connection's code. */
 function connectionFault(error: unknown): unknown {
 	let innermost: unknown;
 	let current = error;
@@ -80,7 +79,7 @@ function parsed(text: string | undefined): unknown {
 	}
 }
 
-/** The header, or Google's RetryInfo ("google.rpc.RetryInfo"), in seconds. */
+/** Returns the header Retry-After, or Google's RetryInfo ("google.rpc.RetryInfo"), in seconds. */
 function retryAfter(headers: Readonly<Record<string, string>> | undefined, body: unknown): string | null {
 	const header = headers?.["retry-after"];
 	if (header !== undefined) return header;

@@ -15,11 +15,11 @@ import { type Fields, parts, textOf } from "./fields.ts";
 export interface PromptOptions {
 	readonly provider: ProviderName;
 	readonly capabilities: ChatCapabilities;
-	/** Checked by the route. */
+	/** The messages, which the route has checked. */
 	readonly messages: readonly unknown[];
 }
 
-/** The messages as a package takes them. Throws ApiError where something cannot be said to any provider. */
+/** Returns the messages in the package's form. Throws ApiError for content that no provider supports. */
 export function promptOf({ provider, capabilities, messages }: PromptOptions): LanguageModelV4Prompt {
 	const prompt: LanguageModelV4Prompt = [];
 	const toolNames = new Map<string, string>();
@@ -48,7 +48,7 @@ export function promptOf({ provider, capabilities, messages }: PromptOptions): L
 	return [...prompt.filter(isSystem), ...prompt.filter((message) => !isSystem(message))];
 }
 
-/** A message for each part, so that each keeps its cache hint. */
+/** Returns one message for each part, so that each keeps its cache hint. */
 function systemMessages({ content }: Fields, capabilities: ChatCapabilities): LanguageModelV4Message[] {
 	if (typeof content === "string") return [{ role: "system", content }];
 	return parts(content).map((part) => ({ role: "system", content: textOf(part), ...hintOf(part, capabilities) }));
@@ -57,7 +57,7 @@ function systemMessages({ content }: Fields, capabilities: ChatCapabilities): La
 function userParts(content: unknown, capabilities: ChatCapabilities): (LanguageModelV4TextPart | LanguageModelV4FilePart)[] {
 	if (typeof content === "string") return [{ type: "text", text: content }];
 	const all = parts(content);
-	// Providers refuse empty texts beside others; a message of nothing else stays as it is.
+	// Providers refuse empty texts beside other parts. A message with nothing else stays unchanged.
 	const nonEmpty = all.filter((part) => part.type !== "text" || part.text !== "");
 	return (nonEmpty.length > 0 ? nonEmpty : all.slice(0, 1)).map((part) => ({ ...userPart(part), ...hintOf(part, capabilities) }));
 }
@@ -90,7 +90,10 @@ const AUDIO_TYPES: Readonly<Record<string, string>> = {
 	pcm24: "audio/pcm",
 };
 
-/** A data URL by its bytes, any other by its address. `kind`: where the address does not tell what is there. */
+/**
+ * Returns a data URL as bytes, and any other URL as an address. `kind` is the media type if the address does not show
+ * it.
+ */
 function filePart(url: string, kind: string): LanguageModelV4FilePart {
 	if (!/^data:/i.test(url)) return { type: "file", mediaType: kind, data: { type: "url", url: new URL(url) } };
 	const comma = url.indexOf(",");
@@ -101,7 +104,9 @@ function filePart(url: string, kind: string): LanguageModelV4FilePart {
 	return { type: "file", mediaType: mediaType.trim().toLowerCase() || kind, data: { type: "data", data } };
 }
 
-/** Results that follow each other go as one message: some providers want as many at once as there were calls. */
+/**
+ * Adds a tool result. Consecutive results are one message, since some providers require one with all results of a turn.
+ */
 function addToolResult(
 	prompt: LanguageModelV4Prompt,
 	message: Fields,

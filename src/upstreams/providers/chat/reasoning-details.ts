@@ -1,6 +1,6 @@
 /**
- * What a provider wants back unchanged with the next turn, as `reasoning_details` of a message (docs/chat.md): signatures
- * of thoughts, encrypted thoughts, signatures of tool calls. Each is an opaque text for the caller.
+ * What a provider needs back unchanged with the next turn, as `reasoning_details` of a message (docs/chat.md). These
+ * are signatures of thoughts, encrypted thoughts and signatures of tool calls. Each is opaque to the caller.
  */
 
 import type { SharedV4ProviderMetadata } from "@ai-sdk/provider";
@@ -14,14 +14,14 @@ export interface ReasoningDetail {
 	/** The provider that reads it. */
 	readonly format: ProviderName;
 	readonly index: number;
-	/** Of a tool call: which. */
+	/** The id of the tool call, if it belongs to one. */
 	readonly id?: string;
 	readonly data: string;
 }
 
-/** What an entry's `data` holds. */
+/** The content of an entry's `data`. */
 export interface ReasoningDetailContent {
-	/** How many characters of the message's thoughts, or text, it speaks of. */
+	/** Number of characters of the message's thoughts, or text, that it covers. */
 	readonly length: number;
 	readonly metadata: SharedV4ProviderMetadata;
 }
@@ -39,7 +39,7 @@ export function reasoningDetail(
 	return { type, format, index, ...(id === undefined ? {} : { id }), data };
 }
 
-/** The entries of a message that this provider wrote; what is not of that form is passed over. */
+/** Returns the entries of a message that this provider wrote. Other entries are ignored. */
 export function reasoningDetailsFor(
 	format: ProviderName,
 	entries: unknown,

@@ -19,13 +19,13 @@ import { packageFailure } from "./package-failure.ts";
 /** Packages take 20 us for each value, and answers of providers have no log probabilities. */
 const ANSWER_BOUNDS = { bytes: 16 << 20, keys: 16_000, differentKeys: 2_000, values: 16_000 };
 
-/** A chat request to a provider, shaped in the words of PROVIDER_DIALECT. */
+/** A chat request to a provider, shaped in PROVIDER_DIALECT. */
 export interface ProviderRequest {
 	readonly upstream: string;
 	readonly config: ProviderUpstream;
 	readonly requestId: string;
 	readonly model: TextModel;
-	/** The provider's own name of it. */
+	/** The provider's own name for the model. */
 	readonly upstreamModel: string;
 	readonly body: Uint8Array;
 	readonly stream: boolean;
@@ -36,9 +36,9 @@ export interface ProviderRequest {
 }
 
 /**
- * Asks a provider through its package. The answer is the one that an OpenAI-compatible upstream would give, byte for byte
- * of the same shape, so that all that is done with one (tries, time limits, metering, streaming) is done with this too.
- * Throws what a connection throws, UpstreamFailure, and ApiError for what no provider can be asked.
+ * Sends a chat request through a provider's package. The answer has the form of an OpenAI-compatible upstream, so
+ * attempts, time limits, metering and streaming are the same. Throws errors of the connection, UpstreamFailure, and
+ * ApiError for requests that no provider supports.
  */
 export async function sendToProvider(request: ProviderRequest, signal: AbortSignal): Promise<Response> {
 	const stopper = new AbortController();
@@ -95,7 +95,7 @@ async function answer(request: ProviderRequest, abortSignal: AbortSignal, stop: 
 	});
 }
 
-/** Usage is the price: it is asked for where a package does not. */
+/** Adds the request for usage, which decides the price, if a package omits it. */
 function withUsageRequested(send: Fetch): Fetch {
 	return (url, init) => {
 		const { body } = init;
@@ -104,11 +104,11 @@ function withUsageRequested(send: Fetch): Fetch {
 	};
 }
 
-/** What was told already, by upstream: the operator need read it once. */
+/** Warnings already logged, by upstream: each is logged once. */
 const loggedWarnings = new Map<string, Set<string>>();
 const MAX_LOGGED = 200;
 
-/** What a package leaves out of a request, for the operator. It names settings, never what a caller said. */
+/** Logs what a package leaves out of a request. Warnings contain names of settings, never the caller's text. */
 function logWarnings({ log, upstream, upstreamModel }: ProviderRequest, warnings: readonly SharedV4Warning[]): void {
 	for (const warning of warnings) {
 		const feature = "feature" in warning ? warning.feature : warning.type;

@@ -3,7 +3,7 @@ import type { ChatCapabilities } from "./chat-capabilities.ts";
 
 type Reasoning = NonNullable<LanguageModelV4CallOptions["reasoning"]>;
 
-/** How a request asks for thoughts: an effort that the package knows, or a budget out of the output maximum. */
+/** How a request asks for thoughts: by an effort that the package knows, or by a budget within the output maximum. */
 export interface Thinking {
 	readonly reasoning?: Reasoning;
 	readonly options?: SharedV4ProviderOptions;
@@ -12,20 +12,20 @@ export interface Thinking {
 
 export interface ThinkingOptions {
 	readonly capabilities: ChatCapabilities;
-	/** The provider's own name. */
+	/** The provider's own name for the model. */
 	readonly model: string;
 	readonly effort: Reasoning | undefined;
 	readonly maxOutputTokens: number | undefined;
 	readonly prompt: LanguageModelV4Prompt;
 }
 
-/** The share of an output maximum that goes to thoughts. */
+/** The share of an output maximum that thoughts may use. */
 const SHARES: Readonly<Record<string, number>> = { minimal: 0.1, low: 0.2, medium: 0.4, high: 0.6, xhigh: 0.7, max: 0.8 };
 
 /**
- * Some models think within a budget of tokens. A caller's maximum counts thoughts too, and it is what is held: the budget
- * is a share of it, whatever the package would take of the model's own. Where there is no room for one, or where Claude
- * would have to see thoughts that the caller did not give back, the model does not think.
+ * Returns how the model is to think. Some models think within a token budget. The caller's maximum, which is held,
+ * includes thoughts, so the budget is a share of it. Without space for a budget the model does not think. Nor does
+ * Claude if the caller did not send its earlier thoughts back.
  */
 export async function thinkingOf({ capabilities, model, effort, maxOutputTokens, prompt }: ThinkingOptions): Promise<Thinking> {
 	const unbudgeted = {
@@ -50,7 +50,7 @@ function lowered(effort: Reasoning, model: string, { maxEffort: mostEffort }: Ch
 	return mostEffort?.models.test(model) && isAbove ? mostEffort.effort : effort;
 }
 
-/** True where the turn under way called tools and the thoughts before the calls are not there, or not signed. */
+/** Returns true if the current turn called tools and the thoughts before the calls are missing or unsigned. */
 function isMissingThoughts(prompt: LanguageModelV4Prompt): boolean {
 	const turn = prompt.slice(prompt.findLastIndex(({ role }) => role === "user") + 1);
 	return turn.some(

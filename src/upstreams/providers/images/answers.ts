@@ -13,9 +13,9 @@ import type { ProviderUpstream } from "../provider-upstream.ts";
 import { refusalOf } from "./refusals.ts";
 
 const MAX_ERROR_BYTES = 64 * 1024;
-/** Pictures are large, and some hosts of them slow. */
+/** Time limit for a picture at another server: pictures are large, and some hosts are slow. */
 const ELSEWHERE_MS = 60_000;
-/** What packages send along everywhere. A request with more than these has a credential in it. */
+/** Headers that packages send to every server. A request with other headers has a credential. */
 const PLAIN_HEADERS: ReadonlySet<string> = new Set(["accept", "accept-encoding", "user-agent", "x-request-id"]);
 const EMPTY_STATUSES: ReadonlySet<number> = new Set([204, 205, 304]);
 const HEADERS_OF_THE_BODY = ["content-length", "content-encoding", "transfer-encoding"];
@@ -27,9 +27,9 @@ export interface PackageAnswersOptions extends Pick<ImageAttempt, "fetch" | "fet
 }
 
 /**
- * What a provider answers its package for one picture: each answer is bounded, read for refusals, and of a large one the long
- * strings are cut before the package parses it, which would stop the event loop. What an answer names at another server is
- * read as any address that a stranger names.
+ * Limits and reads a provider's answers before its package does. The long strings of a large answer are cut, since
+ * parsing them would block the event loop. Refusals become failures. Addresses of other servers are read like addresses
+ * of strangers.
  */
 export class PackageAnswers {
 	readonly #options: PackageAnswersOptions;
@@ -43,7 +43,7 @@ export class PackageAnswers {
 		this.#provider = inputs.config.provider;
 	}
 
-	/** For the package. Throws UpstreamFailure, and what a connection throws. */
+	/** The fetch for the package. Throws UpstreamFailure and errors of the connection. */
 	readonly fetch: Fetch = async (url, init) => {
 		const { fetch, fetchPublic, signal } = this.#options;
 		if (this.#isElsewhere(url, init)) return elsewhere(url, fetchPublic, signal);
@@ -56,17 +56,17 @@ export class PackageAnswers {
 		return isGood(response) ? this.#good(response) : this.#bad(response);
 	};
 
-	/** The bytes of a picture as the package hands it over; null where they are none. */
+	/** Returns the bytes of a picture that the package returned; null if it is none. */
 	async bytesOf(picture: string | Uint8Array): Promise<Uint8Array | null> {
 		if (typeof picture !== "string") return picture;
 		const view = this.#long.viewOf(picture);
 		if (view === null || picture.startsWith("data:")) return base64String(picture, this.#long);
-		// A package that takes off the head of a data URL took it off the cut text only.
+		// A package that removes the head of a data URL removed it only from the cut text.
 		const head = MARKED.exec(Buffer.from(view.bytes.subarray(0, MAX_HEAD)).toString("latin1"));
 		return inTurns(decodeBase64Over(view.bytes.subarray(head === null ? 0 : head.index + head[0].length)));
 	}
 
-	/** A GET of another server without a credential: a picture that the answer names. */
+	/** Returns true for a GET without a credential to another server: a picture that the answer names. */
 	#isElsewhere(url: string, init: Parameters<Fetch>[1]): boolean {
 		const names = [...new Headers(init.headers as ConstructorParameters<typeof Headers>[0]).keys()];
 		const isPlain = (init.method ?? "GET") === "GET" && names.every((name) => PLAIN_HEADERS.has(name));
@@ -77,7 +77,7 @@ export class PackageAnswers {
 		const isJson = /json/i.test(response.headers.get("content-type") ?? "");
 		const bytes = await readWhole(response, isJson ? MAX_ANSWER_BYTES : MAX_PICTURE_BYTES);
 		if (isPicture(bytes)) return rebuilt(response, bytes);
-		// What is no picture is read as JSON, whatever its type: a package takes long to find that it is none.
+		// Anything but a picture is read as JSON, whatever its type, since a package takes long to reject other bytes.
 		const { value, json, long } = await parsedAnswer(bytes, response.status, PICTURE_BOUNDS);
 		if (!long.isEmpty) this.#long = long;
 		const refusal = refusalOf(this.#provider, response.status, value);

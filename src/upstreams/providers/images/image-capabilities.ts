@@ -1,10 +1,10 @@
 /**
- * What each provider's package is told of a picture that is wanted, and how many pictures it takes: data, no logic.
- * What is not named here is no field of the packages' common call options, and goes nowhere.
- *
- * Sources: the option schemas of the packages; Google's page "Image generation" (Gemini API); xAI's "Image generations"; fal's
- * model pages; Black Forest Labs' API reference; Replicate's HTTP API; Luma's "Image generation"; Fireworks', Together AI's and
- * DeepInfra's image references; OpenAI's images reference; Amazon's "Nova Canvas request and response structure".
+ * The request fields of pictures that each provider's package accepts, and how many pictures it accepts: data, no
+ * logic. A field that is neither listed here nor a common call option of the packages is not sent.
+ * Sources: the option schemas of the packages; Google's page "Image generation" (Gemini API); xAI's "Image
+ * generations"; fal's model pages; Black Forest Labs' API reference; Replicate's HTTP API; Luma's "Image generation";
+ * Fireworks', Together AI's and DeepInfra's image references; OpenAI's images reference; Amazon's "Nova Canvas request
+ * and response structure".
  */
 import type { SharedV4ProviderOptions } from "@ai-sdk/provider";
 import type { ProviderName } from "../../../config/providers.ts";
@@ -13,30 +13,30 @@ import type { ImageForward } from "../../images/port.ts";
 export type ImageOptions = SharedV4ProviderOptions[string];
 
 export interface ProviderImageCapabilities {
-	/** The name under which its package takes options. */
+	/** The namespace of its package's options. */
 	readonly namespace: string;
-	/** Input pictures at most, by the provider's own name of the model. Three are the most that a request has. */
+	/** Maximum number of input pictures, by the provider's own name for the model. No request has more than three. */
 	readonly pictures: (model: string) => number;
-	/** How it is told what is to change: by transparency, by a colour, or not at all. */
+	/** How a mask marks the area to change: by transparency, by a colour, or null if masks are not supported. */
 	readonly mask: (model: string) => "transparent" | "white" | "black" | null;
 	readonly dimensions: { readonly size?: true; readonly ratio?: true };
-	/** Pictures that it makes at once. */
+	/** Number of pictures that one call can make. */
 	readonly perCall: number;
-	/** How its package takes pictures without working on them byte by byte. */
+	/** The form in which its package accepts pictures without processing them byte by byte. */
 	readonly encoding: "base64" | "bytes";
-	/** True where models that enlarge or cut out take no prompt. */
+	/** True if models that upscale or remove a background accept no prompt. */
 	readonly fixedTasksWithoutPrompt?: true;
-	/** Names of models that its package takes. */
+	/** Matches the models that its package accepts. */
 	readonly models?: RegExp;
 	readonly options?: (call: ImageForward, model: string) => ImageOptions;
 }
 
 const none = () => null;
 const three = () => 3;
-/** Packages that ask again and again have limits of their own: ours is exact. */
+/** Disables the polling limits of packages, since our time limit is exact. */
 const NO_LIMIT = 1_000_000_000;
 
-/** Gemini edits through its language model. The size of its pictures is told by a name from its third generation on. */
+/** Gemini edits through its language model. From its third generation on, a size of a picture is a name. */
 const GEMINI = {
 	pictures: three,
 	mask: none,
@@ -60,7 +60,7 @@ const OPENAI = {
 	}),
 } as const satisfies ProviderImageCapabilities;
 
-/** Fields of diffusion models under the names that several providers share. */
+/** Returns the fields of diffusion models, under names that several providers share. */
 function diffusion({ negativePrompt, steps, guidance }: ImageForward): ImageOptions {
 	return {
 		...(negativePrompt === undefined ? {} : { negative_prompt: negativePrompt }),
@@ -69,7 +69,7 @@ function diffusion({ negativePrompt, steps, guidance }: ImageForward): ImageOpti
 	};
 }
 
-/** fal's models for several pictures take them as a list, also where there is one. */
+/** Matches fal's models for several pictures. They take pictures as a list, even a single one. */
 const FAL_LIST = /\/multi$|-plus(?:$|\/)|(?:flux-2|nano-banana|seedream|gpt-image)[^/]*(?:\/.*)?\/edit/;
 
 export const IMAGE_CAPABILITIES: Readonly<Partial<Record<ProviderName, ProviderImageCapabilities>>> = {
@@ -139,7 +139,7 @@ export const IMAGE_CAPABILITIES: Readonly<Partial<Record<ProviderName, ProviderI
 	},
 	google: { namespace: "google", ...GEMINI },
 	"google-vertex": { namespace: "googleVertex", ...GEMINI },
-	/** It reads pictures at public addresses only, which ours have not. */
+	/** It reads only pictures at public addresses, and ours have none. */
 	luma: {
 		namespace: "luma",
 		pictures: () => 0,

@@ -15,7 +15,7 @@ import { loadProvider } from "../load-provider.ts";
 import { PackageAnswers } from "./answers.ts";
 import { IMAGE_CAPABILITIES, type ProviderImageCapabilities } from "./image-capabilities.ts";
 
-/** Asks until there are as many pictures as are wanted. Throws UpstreamFailure, ApiError, and what connections throw. */
+/** Makes calls until there are `count` pictures. Throws UpstreamFailure, ApiError, and errors of connections. */
 export async function providerImages(call: ImageForward, attempt: ImageAttempt): Promise<readonly Uint8Array[]> {
 	const stopper = new AbortController();
 	const signal = AbortSignal.any([attempt.signal, stopper.signal]);
@@ -42,7 +42,7 @@ async function makePictures(call: ImageForward, attempt: ImageAttempt): Promise<
 	const pictures: Uint8Array[] = [];
 	while (pictures.length < call.count) {
 		const count = Math.min(capabilities.perCall, call.count - pictures.length);
-		// The same seed twice would make the same picture twice.
+		// The same seed would make the same picture twice.
 		const seed = call.seed === undefined ? undefined : call.seed + pictures.length;
 		const result = await untilAborted(
 			image(model).doGenerate(optionsOf(call, attempt, { capabilities, pictures: inputs, count, seed })),
@@ -66,7 +66,7 @@ interface ProviderPictures {
 	readonly values: Values;
 }
 
-/** The pictures as the provider takes them: by its package, or where the operator's parameters name them. */
+/** Returns the pictures in the provider's form: for its package, or for the operator's parameters that name them. */
 async function providerPictures(
 	call: ImageForward,
 	{ model, target }: ImageAttempt,
@@ -144,7 +144,7 @@ function optionsOf(
 
 type Result = Awaited<ReturnType<ImageModelV4["doGenerate"]>>;
 
-/** Some packages sleep between two questions and hear of an end only when they wake. */
+/** Rejects when the signal aborts. Some packages notice an abort only when they wake up between two polls. */
 async function untilAborted(work: PromiseLike<Result>, signal: AbortSignal): Promise<Result> {
 	const ended = Promise.withResolvers<never>();
 	const end = () => ended.reject(signal.reason);

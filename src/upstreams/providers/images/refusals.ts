@@ -1,10 +1,10 @@
 /**
- * How providers say that a prompt, or what was made of it, breaks the rules of their content. Some say it in a good answer,
- * which their packages would wait on, or hand on as a picture.
- *
- * Sources: Google's GenerateContentResponse (promptFeedback, finishReason); xAI's images reference (respect_moderation); fal's
- * page "Errors" (content_policy_violation) and its models' has_nsfw_concepts; Black Forest Labs' StatusResponse; Replicate's
- * prediction `error`; Luma's `failure_reason`; Amazon's Nova Canvas (`error`, "Request Moderated").
+ * Recognises that a provider refuses a prompt, or the picture made of it, by its content rules. Some refusals are in a
+ * successful answer. Their packages would keep polling, or return the refusal as a picture.
+ * Sources: Google's GenerateContentResponse (promptFeedback, finishReason); xAI's images reference
+ * (respect_moderation); fal's page "Errors" (content_policy_violation) and its models' has_nsfw_concepts; Black Forest
+ * Labs' StatusResponse; Replicate's prediction `error`; Luma's `failure_reason`; Amazon's Nova Canvas (`error`,
+ * "Request Moderated").
  */
 
 import type { ProviderName } from "../../../config/providers.ts";
@@ -14,7 +14,7 @@ import { errorTextOf } from "../../error-text.ts";
 import { UpstreamFailure } from "../../failures.ts";
 import { type Fields, parts } from "../chat/fields.ts";
 
-/** The provider's words, which may be none; null: it refuses nothing. */
+/** Returns the provider's message, which may be empty; null: no refusal. */
 type Reader = (body: Fields) => string | null;
 
 const GEMINI_REASONS = /SAFETY|PROHIBITED_CONTENT|BLOCKLIST|SPII|RECITATION/;
@@ -36,7 +36,7 @@ const GOOD_ANSWERS: Readonly<Partial<Record<ProviderName, Reader>>> = {
 	xai: ({ data }) => (parts(data).some((entry) => entry.respect_moderation === false) ? "" : null),
 };
 
-/** The failure that an answer of a provider is, where it refuses the content; null: it does not. */
+/** Returns the failure if the answer refuses the content; null otherwise. */
 export function refusalOf(provider: ProviderName, status: number, body: unknown): UpstreamFailure | null {
 	const words = status >= 200 && status < 300 ? ofGoodAnswer(provider, body) : ofError(status, body);
 	return words === null
@@ -57,7 +57,7 @@ function ofError(status: number, body: unknown): string | null {
 		: null;
 }
 
-/** "Request Moderated", "Content Moderated". */
+/** Recognises "Request Moderated" and "Content Moderated". */
 function moderatedStatus({ status }: Fields): string | null {
 	return /moderated/i.test(text(status)) ? "" : null;
 }
