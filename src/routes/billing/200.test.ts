@@ -412,6 +412,7 @@ describe("GET /billing/usage-analytics", () => {
 describe("GET /billing/movements", () => {
 	interface Movements {
 		readonly data: {
+			readonly timestamp: string;
 			readonly type: string;
 			readonly amount: number;
 			readonly balanceAfter: number;
@@ -469,5 +470,30 @@ describe("GET /billing/movements", () => {
 		expect(await refused(`usage-history?cursor=${first.nextCursor}`, key)).toBe(400);
 		expect(await refused(`movements?cursor=${first.nextCursor}&pageSize=10`, key)).toBe(400);
 		expect((await billing.read<Movements>("/movements", other)).data).toHaveLength(1);
+	});
+
+	test("filters and the order hold for all pages", async () => {
+		const { secret: key, accountId } = await billing.gate.newKey({ creditUsd: "1", key: { type: "ADMIN" } });
+		for (let index = 0; index < 12; index++)
+			await credit(billing.gate.admin, { accountId, amount: "0.01", reference: `filter-${accountId}-${index}` });
+		const all = (await billing.read<Movements>("/movements", key)).data;
+		const read = async (filters: string) => {
+			const first = await billing.read<Movements>(`/movements?pageSize=10&${filters}`, key);
+			if (first.nextCursor === null) return first.data;
+			return [...first.data, ...(await billing.read<Movements>(`/movements?cursor=${first.nextCursor}`, key)).data];
+		};
+		expect(await read("sortOrder=asc")).toEqual(all.toReversed());
+		expect(await read("currency=USD&sortOrder=desc")).toEqual(all);
+		expect(await read("currency=DIEM")).toEqual([]);
+		const from = all.at(-2)?.timestamp ?? "";
+		expect(await read(`startTimestamp=${from}`)).toEqual(all.filter(({ timestamp }) => timestamp >= from));
+		expect(await read(`endTimestamp=${from}&sortOrder=asc`)).toEqual(
+			all.toReversed().filter(({ timestamp }) => timestamp < from),
+		);
+		expect(await read("startTimestamp=2020-01-01&endTimestamp=2020-01-02")).toEqual([]);
+		const answer = await billing.get("/movements?pageSize=10&sortOrder=asc", { key, accept: "text/csv" });
+		const cursor = answer.headers.get("x-next-cursor");
+		expect((await answer.text()).split("\r\n")).toHaveLength(12);
+		expect((await billing.read<Movements>(`/movements?cursor=${cursor}`, key)).data).toEqual(all.slice(0, 3).toReversed());
 	});
 });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { credit } from "../../../src/store/admin.ts";
 import { type BillingGateway, startBillingGateway } from "../../../test/support/billing-gateway.ts";
 import type { Clock } from "../../telemetry/clock.ts";
 
@@ -110,6 +111,29 @@ describe("GET /billing/usage-history", () => {
 		async (filter) => {
 			const [field] = filter.split("=");
 			expect((await refused(`/usage-history?cursor=${await nextCursor()}&${filter}`))[0]).toBe(field ?? "");
+		},
+	);
+});
+
+describe("GET /billing/movements", () => {
+	test.each([
+		["currency=VCU", "currency"],
+		["startTimestamp=2026-02-30", "startTimestamp"],
+		["startTimestamp=2026-10-02&endTimestamp=2026-10-01", "endTimestamp"],
+		["sortOrder=up", "sortOrder"],
+		["pageSize=9", "pageSize"],
+	])("%s", async (query, field) => {
+		expect((await refused(`/movements?${query}`))[0]).toBe(field);
+	});
+
+	test.each(["currency=USD", "startTimestamp=2026-01-01", "endTimestamp=2036-01-01", "sortOrder=asc", "pageSize=10"])(
+		"%s beside a cursor",
+		async (filter) => {
+			const { secret: key, accountId } = await billing.gate.newKey({ creditUsd: "1", key: { type: "ADMIN" } });
+			for (let index = 0; index < 10; index++)
+				await credit(billing.gate.admin, { accountId, amount: "0.01", reference: `beside-${accountId}-${index}` });
+			const { nextCursor: cursor } = await billing.read<{ nextCursor: string }>("/movements?pageSize=10", key);
+			expect((await refused(`/movements?cursor=${cursor}&${filter}`, key))[0]).toBe(filter.split("=")[0] ?? "");
 		},
 	);
 });

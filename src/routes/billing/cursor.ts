@@ -8,6 +8,9 @@ import { invalidField } from "../../schema/index.ts";
 
 export interface CursorContent {
 	readonly currency: StatementEntry["source"] | null;
+	/** Only in lists that may go backwards; a list that goes forwards is past it. */
+	readonly fromMs?: number | null;
+	readonly order?: "asc" | "desc";
 	readonly toMs: number | null;
 	readonly pageSize: number;
 	/** Number of the last entry returned. */

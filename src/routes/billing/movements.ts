@@ -1,14 +1,14 @@
 import Type from "typebox";
 import { NANO_PER_USD, type StatementMovement } from "../../budgets/index.ts";
-import { invalidField } from "../../schema/index.ts";
 import { named } from "../../schema/named-schema.ts";
 import type { Call } from "../../server/call.ts";
 import { type Answer, json } from "../../server/endpoint.ts";
 import { type CsvCell, csvLine, decimalText } from "../../wire/index.ts";
 import { wantsCsv } from "./accept.ts";
-import { openCursor, sealCursor } from "./cursor.ts";
+import { type CursorContent, openCursor, sealCursor } from "./cursor.ts";
 import { type BillingDeps, callerOf } from "./deps.ts";
 import { CURRENCIES } from "./entry.ts";
+import { filtersOf, requireCursorAlone } from "./filters.ts";
 import type { MovementsQuery } from "./schema.ts";
 import { csvPage } from "./usage-history.ts";
 
@@ -33,29 +33,38 @@ export const MovementsSchema = named(
 	}),
 );
 
+const FILTERS = ["currency", "startTimestamp", "endTimestamp", "sortOrder", "pageSize"] as const;
 const DEFAULT_PAGE_SIZE = 1000;
 /** Name of this list in its cursors: those of other lists are refused. */
 const LIST = "movements";
 
 /**
- * GET /billing/movements: credits, debits and refunds of the account, newest first. Together with the charges they add
- * up to its balance.
+ * GET /billing/movements: credits, debits and refunds of the account, newest first unless the order is `asc`. Together
+ * with the charges they add up to its balance.
  */
 export async function movements(query: MovementsQuery, call: Call, { statements, clock }: BillingDeps): Promise<Answer> {
 	const accountId = callerOf(call).account.id;
 	const secret = await statements.cursorSecret();
 	const owner = `${LIST} of ${accountId}`;
-	if (query.cursor !== undefined && query.pageSize !== undefined)
-		throw invalidField(["pageSize"], "must not stand beside a cursor, which holds that of its first page");
-	const place = query.cursor === undefined ? null : openCursor(query.cursor, owner, secret, clock.wallMs());
-	const pageSize = place?.pageSize ?? query.pageSize ?? DEFAULT_PAGE_SIZE;
-	const found = await statements.movements({ accountId, before: place?.after ?? null, limit: pageSize + 1 });
+	const { pageSize, ...place } =
+		query.cursor === undefined ? firstPage(query) : followingPage(query, openCursor(query.cursor, owner, secret, clock.wallMs()));
+	const found = await statements.movements({ ...place, accountId, limit: pageSize + 1 });
 	const entries = found.slice(0, pageSize);
 	const last = found.length > pageSize ? entries.at(-1) : undefined;
-	const after = last === undefined ? null : { currency: null, toMs: null, pageSize, after: last.place };
+	const after = last === undefined ? null : { ...place, pageSize, after: last.place };
 	const nextCursor = after === null ? null : sealCursor(after, owner, secret, clock.wallMs());
 	if (wantsCsv(call.request.headers.get("accept"))) return csvPage("billing-movements", csvOf(entries), nextCursor, call);
 	return json({ data: entries.map(movementView), nextCursor });
+}
+
+function firstPage(query: MovementsQuery) {
+	const { sortOrder: order = "desc", pageSize = DEFAULT_PAGE_SIZE } = query;
+	return { ...filtersOf(query), order, after: null, pageSize };
+}
+
+function followingPage(query: MovementsQuery, { fromMs = null, order = "desc", ...place }: CursorContent) {
+	requireCursorAlone(query, FILTERS);
+	return { ...place, fromMs, order };
 }
 
 function movementView(entry: StatementMovement) {

@@ -39,7 +39,10 @@ export const UsageHistoryQuerySchema = Type.Object({
 });
 export type UsageHistoryQuery = Static<typeof UsageHistoryQuerySchema>;
 
-export const MovementsQuerySchema = Type.Pick(UsageHistoryQuerySchema, ["pageSize", "cursor"]);
+export const MovementsQuerySchema = Type.Object({
+	...UsageHistoryQuerySchema.properties,
+	sortOrder: UsageQuerySchema.properties.sortOrder,
+});
 export type MovementsQuery = Static<typeof MovementsQuerySchema>;
 
 export const UsageAnalyticsQuerySchema = Type.Object({

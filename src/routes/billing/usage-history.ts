@@ -1,5 +1,4 @@
 import Type from "typebox";
-import { invalidField } from "../../schema/index.ts";
 import { named } from "../../schema/named-schema.ts";
 import type { Call } from "../../server/call.ts";
 import { type Answer, json } from "../../server/endpoint.ts";
@@ -7,7 +6,8 @@ import { wantsCsv } from "./accept.ts";
 import { openCursor, sealCursor } from "./cursor.ts";
 import { type BillingDeps, callerOf } from "./deps.ts";
 import { UsageEntrySchema, usageCsv, usageEntry } from "./entry.ts";
-import { SOURCE_OF, timeOf, type UsageHistoryQuery } from "./schema.ts";
+import { filtersOf, requireCursorAlone } from "./filters.ts";
+import type { UsageHistoryQuery } from "./schema.ts";
 
 export const UsageHistorySchema = named(
 	"UsageHistory",
@@ -50,18 +50,11 @@ export function csvPage(name: string, body: string, nextCursor: string | null, {
 }
 
 function firstPage(query: UsageHistoryQuery) {
-	const fromMs = timeOf("startTimestamp", query.startTimestamp);
-	const toMs = timeOf("endTimestamp", query.endTimestamp);
-	if (fromMs !== null && toMs !== null && toMs <= fromMs)
-		throw invalidField(["endTimestamp"], "must be later than startTimestamp");
-	const currency = query.currency === undefined ? null : SOURCE_OF[query.currency];
-	return { currency, fromMs, toMs, after: null, pageSize: query.pageSize ?? DEFAULT_PAGE_SIZE };
+	return { ...filtersOf(query), after: null, pageSize: query.pageSize ?? DEFAULT_PAGE_SIZE };
 }
 
 function followingPage(query: UsageHistoryQuery, cursor: string, accountId: string, secret: string, nowMs: number) {
-	const beside = FILTERS.find((name) => query[name] !== undefined);
-	if (beside !== undefined)
-		throw invalidField([beside], "must not stand beside a cursor, which holds the filters of its first page");
+	requireCursorAlone(query, FILTERS);
 	const { currency, toMs, pageSize, after } = openCursor(cursor, accountId, secret, nowMs);
 	return { currency, fromMs: null, toMs, after, pageSize };
 }

@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import type { MoneySource } from "../../journal/records.ts";
 import { type Nano, nano } from "../../ledger/nano.ts";
 import type { StoreDb } from "../tables.ts";
@@ -37,7 +38,8 @@ export function listMoney(admin: AdminStore, input: ListMoney): Promise<MoneyEnt
 		.setAccessMode("read only")
 		.execute(async (tx) => {
 			await requireAccount(tx, input.accountId);
-			return entriesOf(tx, input);
+			const { what, accountId, before: after, limit } = input;
+			return entriesOf(tx, what, { accountId, currency: null, fromMs: null, toMs: null, order: "desc", after, limit });
 		});
 }
 
@@ -52,21 +54,37 @@ const KINDS = [
 	["refund", "refunds"],
 ] as const;
 
-/** Returns all three together, newest first, at the cost of three pages. */
-export function listMovements(admin: AdminStore, page: Omit<ListMoney, "what">): Promise<AccountMovement[]> {
+/** A page of movements. Times are Unix milliseconds, `toMs` excluded; null: no bound. */
+export interface ListMovements {
+	readonly accountId: string;
+	readonly currency: MoneySource | null;
+	readonly fromMs: number | null;
+	readonly toMs: number | null;
+	readonly order: "asc" | "desc";
+	/** The last position of the page before; null: from the beginning of the list. */
+	readonly after: number | null;
+	readonly limit: number;
+}
+
+/**
+ * Returns all three together, at the cost of three pages. With times it may read all movements of the account, which
+ * are few beside its charges.
+ */
+export function listMovements(admin: AdminStore, page: ListMovements): Promise<AccountMovement[]> {
+	const sign = page.order === "asc" ? 1 : -1;
 	return admin.db
 		.transaction()
 		.setAccessMode("read only")
 		.execute(async (tx) => {
 			const movementEntries: AccountMovement[] = [];
 			for (const [kind, what] of KINDS)
-				for (const entry of await entriesOf(tx, { ...page, what })) movementEntries.push({ ...entry, kind });
-			return movementEntries.sort((one, other) => other.place - one.place).slice(0, page.limit);
+				for (const entry of await entriesOf(tx, what, page)) movementEntries.push({ ...entry, kind });
+			return movementEntries.sort((one, other) => sign * (one.place - other.place)).slice(0, page.limit);
 		});
 }
 
-async function entriesOf(tx: StoreDb, input: ListMoney): Promise<MoneyEntry[]> {
-	const rows = await (input.what === "refunds" ? refundsOf(tx, input) : ofUsd(tx, input.what, input));
+async function entriesOf(tx: StoreDb, what: Referred, page: ListMovements): Promise<MoneyEntry[]> {
+	const rows = await (what === "refunds" ? refundsOf(tx, page) : ofUsd(tx, what, page));
 	return rows.map((row) => ({
 		place: Number(row.movement_id),
 		reference: row.reference,
@@ -78,27 +96,42 @@ async function entriesOf(tx: StoreDb, input: ListMoney): Promise<MoneyEntry[]> {
 	}));
 }
 
-async function ofUsd(tx: StoreDb, what: "credits" | "debits", { accountId, before, limit }: ListMoney) {
+async function ofUsd(tx: StoreDb, what: "credits" | "debits", page: ListMovements) {
+	if (page.currency !== null && page.currency !== "usd") return [];
 	// Both tables have the same columns; their union is too complex for the query's types.
 	const table = what as "credits";
-	let query = tx
+	const rows = await tx
 		.selectFrom(`${table} as entries`)
 		.innerJoin("movements", "movements.id", "entries.movement_id")
 		.select(["entries.movement_id", "entries.reference", "entries.amount", "entries.created_at", "movements.balance_after"])
-		.where("entries.account_id", "=", accountId);
-	if (before !== null) query = query.where("entries.movement_id", "<", BigInt(before));
-	const rows = await query.orderBy("entries.movement_id", "desc").limit(limit).execute();
+		.where("entries.account_id", "=", page.accountId)
+		.where(within(page))
+		.orderBy("entries.movement_id", page.order)
+		.limit(page.limit)
+		.execute();
 	return rows.map((row) => ({ ...row, unit: "usd" as const, request_id: null }));
 }
 
-function refundsOf(tx: StoreDb, { accountId, before, limit }: ListMoney) {
+function refundsOf(tx: StoreDb, page: ListMovements) {
 	let query = tx
-		.selectFrom("refunds")
-		.innerJoin("movements", "movements.id", "refunds.movement_id")
-		.innerJoin("posts", "posts.id", "refunds.post_id")
-		.select(["refunds.movement_id", "refunds.reference", "refunds.unit", "refunds.amount", "refunds.created_at"])
+		.selectFrom("refunds as entries")
+		.innerJoin("movements", "movements.id", "entries.movement_id")
+		.innerJoin("posts", "posts.id", "entries.post_id")
+		.select(["entries.movement_id", "entries.reference", "entries.unit", "entries.amount", "entries.created_at"])
 		.select(["movements.balance_after", "posts.request_id"])
-		.where("refunds.account_id", "=", accountId);
-	if (before !== null) query = query.where("refunds.movement_id", "<", BigInt(before));
-	return query.orderBy("refunds.movement_id", "desc").limit(limit).execute();
+		.where("entries.account_id", "=", page.accountId)
+		.where(within(page));
+	if (page.currency !== null) query = query.where("entries.unit", "=", page.currency);
+	return query.orderBy("entries.movement_id", page.order).limit(page.limit).execute();
+}
+
+/** Returns the condition that an entry is on the page. */
+function within({ after, order, fromMs, toMs }: ListMovements) {
+	const place = sql.ref("entries.movement_id");
+	const time = sql.ref("entries.created_at");
+	const conditions = [sql<boolean>`1 = 1`];
+	if (after !== null) conditions.push(order === "asc" ? sql`${place} > ${BigInt(after)}` : sql`${place} < ${BigInt(after)}`);
+	if (fromMs !== null) conditions.push(sql`${time} >= ${fromMs}`);
+	if (toMs !== null) conditions.push(sql`${time} < ${toMs}`);
+	return sql<boolean>`${sql.join(conditions, sql` AND `)}`;
 }

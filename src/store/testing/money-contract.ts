@@ -216,6 +216,32 @@ export function testMoney(newBooks: () => StoreFolder | Promise<StoreFolder>): v
 			expect(await faultCode(debit(admin, { accountId, amount: "1", reference: "mine" }))).toBe("REFERENCE_USED");
 		});
 
+		test("stands among all movements, by currency, time and order, page by page", async () => {
+			await refund(admin, { requestId: CHARGED, reference: "all" });
+			await debit(admin, { accountId, amount: "1", reference: "d" });
+			const everything = { accountId, currency: null, fromMs: null, toMs: null, order: "desc", after: null, limit: 10 } as const;
+			const list = (part: object = {}) => runOperation(admin, "listMovements", { ...everything, ...part });
+			const all = await list();
+			expect(all.map(({ kind, source }) => [kind, source])).toEqual([
+				["debit", "usd"],
+				["refund", "usd"],
+				["refund", "diem"],
+				["refund", "bundled"],
+				["credit", "usd"],
+			]);
+			expect(await list({ order: "asc" })).toEqual(all.toReversed());
+			expect(await list({ currency: "diem" })).toEqual(all.slice(2, 3));
+			expect(await list({ currency: "usd", order: "asc" })).toEqual(all.filter(({ source }) => source === "usd").toReversed());
+			expect(await list({ order: "asc", after: all[3]?.place, limit: 2 })).toEqual(all.slice(1, 3).toReversed());
+			expect(await list({ after: all[1]?.place, limit: 2 })).toEqual(all.slice(2, 4));
+			const times = all.map(({ bookedAtMs }) => bookedAtMs);
+			const [first = 0, last = 0] = [Math.min(...times), Math.max(...times)];
+			expect(await list({ fromMs: first, toMs: last + 1 })).toEqual(all);
+			expect(await list({ toMs: last })).toEqual(all.filter(({ bookedAtMs }) => bookedAtMs < last));
+			expect(await list({ fromMs: last + 1 })).toEqual([]);
+			expect(await list({ toMs: first })).toEqual([]);
+		});
+
 		test("stands in the lists with what it gave back", async () => {
 			await refund(admin, { requestId: CHARGED, reference: "all" });
 			await debit(admin, { accountId, amount: "1", reference: "d" });
