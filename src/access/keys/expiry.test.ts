@@ -22,6 +22,28 @@ test("every instant in the future is read as what it is, with three places or no
 	);
 });
 
+test.each([
+	["2030-01-31T12:00:00+02:00", "2030-01-31T10:00:00.000Z"],
+	["2030-01-31T23:30:00.5-05:30", "2030-02-01T05:00:00.500Z"],
+	["2028-02-29T00:30:00+01:00", "2028-02-28T23:30:00.000Z"],
+	["2030-01-31T12:00:00-00:00", "2030-01-31T12:00:00.000Z"],
+])("an instant with an offset, %s, is %s", (text, instant) => {
+	expect(readExpiry(text, NOW)).toBe(Date.parse(instant));
+});
+
+test.each([
+	"2030-02-30T12:00:00+02:00",
+	"2030-01-31T24:00:00+02:00",
+	"2030-01-31T12:00:00+24:00",
+	"2030-01-31T12:00:00+02",
+	"2030-01-31T12:00:00+0200",
+	"2030-01-31+02:00",
+	"9999-12-31T23:59:59-01:00",
+	"2030-01-31T12:00:00",
+])("%s is refused", (text) => {
+	expect(() => readExpiry(text, NOW)).toThrow("expiresAt: must be a date");
+});
+
 test("any other text is refused, never read as something else", () => {
 	fc.assert(
 		fc.property(

@@ -37,8 +37,8 @@ const RestrictionsSchema = Type.Object(
 );
 
 const ExpirySchema = patternedText(
-	"^([0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,3})?Z)?)?$",
-	"must be a date (2030-01-31), an instant in UTC (2030-01-31T12:00:00Z), or empty for never",
+	"^([0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,3})?(Z|[+-][0-9]{2}:[0-9]{2}))?)?$",
+	"must be a date (2030-01-31), an instant (2030-01-31T12:00:00Z, 2030-01-31T12:00:00+02:00), or empty for never",
 );
 
 /** The members of a request that `readKeyFields` reads. */
@@ -48,7 +48,9 @@ export const KEY_FIELDS = {
 	),
 	limitPeriod: Type.Optional(Type.Union([LimitPeriodSchema, Type.Null()], { description: "Default EPOCH: the UTC day" })),
 	expiresAt: Type.Optional(
-		Type.Union([ExpirySchema, Type.Null()], { description: "2030-01-31, 2030-01-31T12:00:00Z, or empty for never" }),
+		Type.Union([ExpirySchema, Type.Null()], {
+			description: "2030-01-31, 2030-01-31T12:00:00Z, 2030-01-31T12:00:00+02:00, or empty for never",
+		}),
 	),
 	restrictions: Type.Optional(Type.Union([RestrictionsSchema, Type.Null()], { description: "null: none" })),
 } as const;

@@ -84,6 +84,7 @@ test.each([
 	["2096-02-29", "2096-02-29T00:00:00.000Z"],
 	["2099-12-31T23:59:59Z", "2099-12-31T23:59:59.000Z"],
 	["2099-12-31T23:59:59.5Z", "2099-12-31T23:59:59.500Z"],
+	["2099-12-31T23:59:59+02:00", "2099-12-31T21:59:59.000Z"],
 ])("expiresAt %p becomes %p, at the making and at a change", async (expiresAt, told) => {
 	expect((await keys.create({ expiresAt })).expiresAt).toBe(told);
 	const { id } = await keys.create({ expiresAt: "2088-01-01" });

@@ -46,7 +46,7 @@ const FIELDS: readonly (readonly [field: string, member: object])[] = [
 	["expiresAt", { expiresAt: "2099-1-1" }],
 	["expiresAt", { expiresAt: "2099-01-01T00:00:00" }],
 	["expiresAt", { expiresAt: "2099-01-01T24:00:00Z" }],
-	["expiresAt", { expiresAt: "2099-01-01T00:00:00+01:00" }],
+	["expiresAt", { expiresAt: "2099-01-01T00:00:00+0100" }],
 	["expiresAt", { expiresAt: "2099-01-01T00:00Z" }],
 	["expiresAt", { expiresAt: " " }],
 	["expiresAt", { expiresAt: "never" }],
