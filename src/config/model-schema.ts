@@ -18,52 +18,57 @@ const CLONING_FORMS = ["ref_audio", "voice_file", "registered"] as const;
 const TargetSchema = closed({
 	upstream: Type.String({ minLength: 1 }),
 	model: Type.Optional(
-		Type.String({ pattern: PLAIN_TEXT, minLength: 1, description: "The upstream's own name; default: the model's id" }),
+		Type.String({
+			pattern: PLAIN_TEXT,
+			minLength: 1,
+			description: "The upstream's own name for the model. If unset: the model's id",
+		}),
 	),
-	weight: Type.Number({ exclusiveMinimum: 0, default: 1, description: "Share among targets of the same order" }),
-	order: Type.Integer({ default: 0, description: "Lower goes first" }),
+	weight: Type.Number({ exclusiveMinimum: 0, default: 1, description: "Relative share among targets of the same order" }),
+	order: Type.Integer({ default: 0, description: "Lower values come first" }),
 	voices: Type.Optional(
-		named(text(), { description: "tts: the model's voice -> the upstream's name for it; others go as they are" }),
+		named(text(), { description: "tts: the model's voice -> the upstream's name for it; other voices are sent unchanged" }),
 	),
 	formats: Type.Optional(
 		Type.Array(Type.Enum(["mp3", "opus", "aac", "flac", "wav", "pcm"]), {
 			minItems: 1,
-			description: "tts: what the upstream makes; the rest is made here from the first of them. Left out: all six",
+			description: "tts: formats that the upstream produces. Others are converted from the first of these. If unset: all six",
 		}),
 	),
 	sizes: Type.Optional(
 		Type.Array(Type.String({ pattern: IMAGE_SIZE }), {
-			description: "inpaint, image: what the upstream makes, like 1024x1024; left out: any size; empty: it is told none",
+			description:
+				"inpaint, image: sizes that the upstream produces, like 1024x1024. If unset: any size; if empty, no size is sent",
 		}),
 	),
 	pictures: Type.Optional(
 		Type.Integer({
 			minimum: 0,
 			maximum: 3,
-			description: "inpaint: input pictures that the upstream takes; left out: what is known of its protocol",
+			description: "inpaint: number of input pictures that the upstream takes. If unset, its protocol decides",
 		}),
 	),
 	parameters: Type.Optional(
 		named(Type.Union([Type.String(), Type.Number(), Type.Boolean()]), {
-			description: "inpaint, image, upscale: what a provider or a workflow is told; names in braces, like {seed}, are filled in",
+			description: "inpaint, image, upscale: parameters for a provider or a workflow. Names in braces, like {seed}, are replaced",
 		}),
 	),
 	workflow: Type.Optional(
 		Type.String({
 			pattern: PLAIN_TEXT,
 			minLength: 1,
-			description: "comfyui: the file of the workflow, exported for the API; from the folder of the start",
+			description: "comfyui: file of the workflow, exported for the API; relative to the folder where the server starts",
 		}),
 	),
 	output: Type.Optional(
-		Type.String({ pattern: PLAIN_TEXT, description: "comfyui: the node whose pictures count; left out: any" }),
+		Type.String({ pattern: PLAIN_TEXT, description: "comfyui: the node whose pictures count. If unset: any node" }),
 	),
 	protocol: Type.Optional(
-		Type.Enum(["openai", "comfyui"], { description: "inpaint, image, upscale: what the upstream speaks; left out: openai" }),
+		Type.Enum(["openai", "comfyui"], { description: "inpaint, image, upscale: the upstream's protocol. If unset: openai" }),
 	),
 	cloning: Type.Optional(
 		Type.Enum([...CLONING_FORMS], {
-			description: "tts: how the upstream takes the sample of a cloned voice; left out: it clones none",
+			description: "tts: how the upstream gets the sample of a cloned voice. If unset, it clones no voices",
 		}),
 	),
 });
@@ -111,16 +116,18 @@ const TextPriceSchema = closed({
 /** The settings of a speech model; for one in the catalog, the differences. */
 const SpeechSchema = closed({
 	voices: Type.Optional(Type.Array(text(), { minItems: 1, uniqueItems: true })),
-	defaultVoice: Type.Optional(Type.String({ pattern: PLAIN_TEXT, description: "Default: the first of voices" })),
+	defaultVoice: Type.Optional(Type.String({ pattern: PLAIN_TEXT, description: "If unset: the first of voices" })),
 	perMillionCharacters: Type.Optional(usdPrice("Price in USD")),
-	prompt: Type.Optional(Type.Boolean({ description: "true: prompt goes to the upstream, as instructions" })),
-	temperature: Type.Optional(Type.Boolean({ description: "true: temperature goes to the upstream" })),
-	topP: Type.Optional(Type.Boolean({ description: "true: top_p goes to the upstream" })),
+	prompt: Type.Optional(Type.Boolean({ description: "true: prompt is sent to the upstream, as instructions" })),
+	temperature: Type.Optional(Type.Boolean({ description: "true: temperature is sent to the upstream" })),
+	topP: Type.Optional(Type.Boolean({ description: "true: top_p is sent to the upstream" })),
 });
 
 const TranscriptionSchema = closed({
 	perAudioSecond: Type.Optional(price({ maximum: 1_000, least: LEAST_USD, description: "Price in USD" })),
-	timestamps: Type.Optional(Type.Enum(["word", "segment", "none"], { description: "What timestamps: true gives" })),
+	timestamps: Type.Optional(
+		Type.Enum(["word", "segment", "none"], { description: "Kind of times that timestamps: true returns" }),
+	),
 });
 
 const usdEach = (description?: string) => price({ maximum: 1_000, least: LEAST_USD, ...(description ? { description } : {}) });
@@ -137,11 +144,11 @@ const ImageSchema = closed({
 		EachTier(closed({ low: Type.Optional(usdEach()), medium: Type.Optional(usdEach()), high: Type.Optional(usdEach()) })),
 	),
 	extraImage: Type.Optional(
-		closed({ included: Type.Integer({ minimum: 0 }), each: usdEach() }, "Each input picture beyond those included"),
+		closed({ included: Type.Integer({ minimum: 0 }), each: usdEach() }, "Price of each input picture beyond the included ones"),
 	),
 	upscale: Type.Optional(closed({ "2x": usdEach(), "4x": usdEach() }, "upscale: prices by factor")),
 	aspectRatios: Type.Optional(
-		Type.Array(Type.String({ pattern: IMAGE_RATIO }), { minItems: 1, description: "Like 16:9; auto stands for the input's" }),
+		Type.Array(Type.String({ pattern: IMAGE_RATIO }), { minItems: 1, description: "Ratios like 16:9; auto means the input's" }),
 	),
 	resolutions: Type.Optional(Type.Array(resolutionName(), { minItems: 1, uniqueItems: true })),
 	defaultResolution: Type.Optional(resolutionName()),
@@ -152,8 +159,10 @@ const ImageSchema = closed({
 
 /** The settings of an embedding model; for one in the catalog, the differences. */
 const EmbeddingSchema = closed({
-	dimensions: Type.Optional(Type.Integer({ minimum: 1, maximum: 65_536, description: "Numbers of a vector" })),
-	maxInputTokens: Type.Optional(Type.Integer({ minimum: 1, description: "Of each text; left out: its upstream decides" })),
+	dimensions: Type.Optional(Type.Integer({ minimum: 1, maximum: 65_536, description: "Dimensions of a vector" })),
+	maxInputTokens: Type.Optional(
+		Type.Integer({ minimum: 1, description: "Maximum tokens of each text. If unset, the upstream decides" }),
+	),
 	customDimensions: Type.Optional(Type.Boolean({ description: "true: a request may ask for shorter vectors" })),
 	perMillionTokens: Type.Optional(usdPrice()),
 });
@@ -178,41 +187,41 @@ export const ModelEntrySchema = section({
 				input: Type.Optional(usdPrice("text and embedding: USD per million tokens")),
 				output: Type.Optional(usdPrice("text: USD per million tokens")),
 				each: Type.Optional(
-					usdPrice("Other types: USD for a picture, a second of audio that is transcribed, a million characters that are spoken"),
+					usdPrice("Other types: USD for a picture, a second of transcribed audio, or a million spoken characters"),
 				),
 			},
-			"What the upstream takes for it: shown in exports and the console",
+			"What the upstream charges for it; shown in exports and the console",
 		),
 	),
 	contextTokens: Type.Optional(Type.Integer({ minimum: 1 })),
 	maxCompletionTokens: Type.Optional(Type.Integer({ minimum: 1 })),
-	tier: Type.Optional(Type.String({ minLength: 1, description: "A name under limits.tiers" })),
+	tier: Type.Optional(Type.String({ minLength: 1, description: "The name of a tier under limits.tiers" })),
 	traits: Type.Optional(Type.Array(text())),
 	capabilities: Type.Optional(CapabilitiesSchema),
 	thinkBlocks: Type.Optional(
 		Type.Enum(["inline", "opened"], {
 			description:
-				"It writes its thoughts into its text, and they come as reasoning_content: inline, between both think tags; opened, without the first",
+				"Set this if the model writes its thoughts into its text: they then come as reasoning_content. inline: between both think tags; opened: without the first tag",
 		}),
 	),
 	responseFormat: Type.Optional(
 		Type.Enum(["native", "repair"], {
 			description:
-				"Who sees to response_format: native, the upstream; repair, this service: it tells the model, checks the answer and asks once more",
+				"Who enforces response_format. native: the upstream. repair: this service, which instructs the model, checks the answer and asks once more",
 		}),
 	),
 	files: Type.Optional(
 		Type.Enum(["text", "native"], {
 			description:
-				"What the model gets of a PDF that a chat carries: text, what stands in it; native, the file, for upstreams that read files",
+				"How the model gets a PDF in a chat. text: the text of the file; native: the file itself, for upstreams that read files",
 		}),
 	),
 	speech: Type.Optional(SpeechSchema),
 	transcription: Type.Optional(TranscriptionSchema),
 	embedding: Type.Optional(EmbeddingSchema),
 	image: Type.Optional(ImageSchema),
-	temperature: Type.Optional(Type.Number({ minimum: 0, maximum: 2, description: "Shown as the default, never sent" })),
-	topP: Type.Optional(Type.Number({ minimum: 0, maximum: 1, description: "Shown as the default, never sent" })),
+	temperature: Type.Optional(Type.Number({ minimum: 0, maximum: 2, description: "Shown to callers as the default; never sent" })),
+	topP: Type.Optional(Type.Number({ minimum: 0, maximum: 1, description: "Shown to callers as the default; never sent" })),
 	deprecation: Type.Optional(
 		closed({
 			autoRemap: Type.Boolean(),

@@ -6,8 +6,8 @@ export const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "silent"] 
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 export const LogSchema = section({
-	level: Type.Enum([...LOG_LEVELS], { default: "info", description: "JSON lines on standard error" }),
-	requests: Type.Boolean({ default: false, description: "true: a line for each request, at level info" }),
+	level: Type.Enum([...LOG_LEVELS], { default: "info", description: "Level of the log, which is JSON lines on standard error" }),
+	requests: Type.Boolean({ default: false, description: "true: logs a line for each request, at level info" }),
 });
 
 export const MetricsSchema = section({
@@ -15,7 +15,7 @@ export const MetricsSchema = section({
 		Type.String({
 			pattern: HEADER_VALUE,
 			minLength: 16,
-			description: "GET /metrics asks for it as a Bearer token; left out: it answers this machine alone",
+			description: "Bearer token that GET /metrics requires. If unset, only this machine can read /metrics",
 		}),
 	),
 });
@@ -24,7 +24,8 @@ export const TracesSchema = section({
 	url: Type.Optional(
 		Type.String({
 			pattern: HTTP_ADDRESS,
-			description: "Where traces go, OTLP over HTTP as JSON, like http://localhost:4318/v1/traces; left out: none are made",
+			description:
+				"Where traces are sent, as OTLP over HTTP in JSON, like http://localhost:4318/v1/traces. If unset, there are no traces",
 		}),
 	),
 	headers: headers(),
@@ -32,44 +33,49 @@ export const TracesSchema = section({
 		minimum: 0,
 		maximum: 1,
 		default: 1,
-		description: "Of requests without a traceparent that says it; 1 is all",
+		description: "Share of requests that are traced, unless their traceparent decides; 1 means all",
 	}),
-	passTo: Type.Array(text(), { default: [], description: "Names of upstreams that are sent a traceparent" }),
+	passTo: Type.Array(text(), { default: [], description: "Names of upstreams that get a traceparent" }),
 });
 
 export const AlertsSchema = section({
-	url: Type.Optional(Type.String({ pattern: HTTP_ADDRESS, description: "Where alerts are posted; left out: none are raised" })),
-	secret: Type.Optional(
-		Type.String({ minLength: 16, description: "What alerts are signed with (HMAC-SHA256); needed where url is set" }),
+	url: Type.Optional(
+		Type.String({ pattern: HTTP_ADDRESS, description: "Where alerts are posted. If unset, there are no alerts" }),
 	),
-	everyMs: ms(60_000, "How often the rules are looked at"),
+	secret: Type.Optional(
+		Type.String({ minLength: 16, description: "Key of the alerts' signatures (HMAC-SHA256); required if url is set" }),
+	),
+	everyMs: ms(60_000, "How often the rules are checked"),
 	balanceBelowUsd: Type.Optional(
 		Type.Number({
 			minimum: 0,
 			maximum: 9_000_000,
-			description: "An account that has paid in or was given credit has less in USD; left out: not looked at",
+			description: "Alerts if an account that has topped up, or got credit, has less than this in USD. If unset: no such alert",
 		}),
 	),
 	keyLimitShare: Type.Optional(
 		Type.Number({
 			exclusiveMinimum: 0,
 			maximum: 1,
-			description: "A key has spent this share of its limit, like 0.9; left out: not looked at",
+			description: "Alerts if a key has spent this share of its limit, like 0.9. If unset: no such alert",
 		}),
 	),
 	dailySpendUsd: Type.Optional(
 		Type.Number({
 			minimum: 0,
 			maximum: 9_000_000,
-			description: "All accounts together spent more on this UTC day; left out: not looked at",
+			description: "Alerts if all accounts together spend more than this in USD on a UTC day. If unset: no such alert",
 		}),
 	),
-	upstreams: Type.Boolean({ default: true, description: "An upstream is out, or a chain has none left" }),
-	journal: Type.Boolean({ default: true, description: "The node takes no new work: disk, journal or store" }),
+	upstreams: Type.Boolean({ default: true, description: "Alerts if an upstream is out of use, or a chain has no upstream left" }),
+	journal: Type.Boolean({
+		default: true,
+		description: "Alerts if the node takes no new work because of its disk, journal or store",
+	}),
 	booksEveryMs: Type.Integer({
 		minimum: 0,
 		maximum: 86_400_000,
 		default: 3_600_000,
-		description: "How often the books are proven; 0: they are not. Each time reads all of them",
+		description: "How often the books are audited; 0: never. Each audit reads all of them",
 	}),
 });

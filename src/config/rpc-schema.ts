@@ -5,14 +5,21 @@ import { HTTP_ADDRESS, headers, health, maxConcurrent, named, PLAIN_TEXT, sectio
 const RPC_CAPABILITIES = ["archive", "trace", "debug", "txpool", "bundler"] as const;
 
 export const RpcUpstreamSchema = section({
-	name: Type.Optional(Type.String({ pattern: PLAIN_TEXT, minLength: 1, maxLength: 64, description: "Default: its host" })),
-	url: Type.String({ pattern: HTTP_ADDRESS, description: "Where JSON-RPC is posted to" }),
+	name: Type.Optional(
+		Type.String({
+			pattern: PLAIN_TEXT,
+			minLength: 1,
+			maxLength: 64,
+			description: "Name in logs and metrics. If unset: its host",
+		}),
+	),
+	url: Type.String({ pattern: HTTP_ADDRESS, description: "Address for JSON-RPC requests" }),
 	headers: headers(),
-	order: Type.Integer({ default: 0, description: "Lower goes first" }),
-	weight: Type.Number({ exclusiveMinimum: 0, default: 1, description: "Share among upstreams of the same order" }),
+	order: Type.Integer({ default: 0, description: "Lower values come first" }),
+	weight: Type.Number({ exclusiveMinimum: 0, default: 1, description: "Relative share among upstreams of the same order" }),
 	capabilities: Type.Optional(
 		Type.Array(Type.Enum([...RPC_CAPABILITIES]), {
-			description: "What it can: archive, trace, debug, txpool, bundler; left out: it is found out by asking",
+			description: "Its capabilities: archive, trace, debug, txpool, bundler. If unset, they are learned from its answers",
 		}),
 	),
 	maxConcurrent: maxConcurrent(),
@@ -22,7 +29,7 @@ export const RpcUpstreamSchema = section({
 const RpcNetworkSchema = section({
 	enabled: Type.Optional(
 		Type.Boolean({
-			description: "false: the network is not there. Left out: it is, optional networks where they have an upstream",
+			description: "false removes the network. If unset, the network is offered; optional networks only with an upstream",
 		}),
 	),
 	upstreams: Type.Array(RpcUpstreamSchema, { default: [] }),
@@ -35,7 +42,7 @@ const RpcLimitsSchema = (requestsPerMinute: number, creditsPerDay: number) =>
 			minimum: 1,
 			maximum: 1_000_000_000_000,
 			default: creditsPerDay,
-			description: "Credits in any 24 hours",
+			description: "Credits within any 24 hours",
 		}),
 	});
 
@@ -48,13 +55,13 @@ export const RpcSchema = section({
 	}),
 	public: Type.Boolean({
 		default: false,
-		description: "true: a network without an upstream uses public endpoints, which see every call",
+		description: "true: networks without an upstream use public endpoints, which see every call",
 	}),
 	pricePerCreditUsd: Type.Number({
 		minimum: 0,
 		maximum: 1,
 		default: 0.000000625,
-		description: "In whole billionths of a USD",
+		description: "USD per credit, in whole billionths of a USD",
 	}),
 	limits: section({
 		paid: RpcLimitsSchema(100, 10_000_000),
@@ -64,18 +71,18 @@ export const RpcSchema = section({
 		minimum: 0,
 		maximum: 100,
 		default: 10,
-		description: "Reads of 100 that may be asked of a second upstream when the first is slow; 0 is off",
+		description: "Percentage of reads that may go to a second upstream if the first is slow; 0 turns this off",
 	}),
 	cacheMb: Type.Integer({
 		minimum: 0,
 		maximum: 65_536,
 		default: 64,
-		description: "Memory for answers that stay true; 0 is off",
+		description: "Memory for cached answers that stay true; 0 turns the cache off",
 	}),
 	sendsKeptDays: Type.Integer({
 		minimum: 1,
 		maximum: 36_500,
 		default: 400,
-		description: "How long the record of sends is kept",
+		description: "How many days the record of sends is kept",
 	}),
 });

@@ -80,16 +80,18 @@ export const headers = () =>
 		named(Type.String({ pattern: HEADER_VALUE }), {
 			pattern: HEADER_NAME,
 			names: "the name of an HTTP header",
-			description: "Further headers of every request",
+			description: "Additional headers of every request",
 		}),
 	);
 
 /** The number of concurrent requests to an upstream. */
 export const maxConcurrent = () =>
-	Type.Optional(Type.Integer({ minimum: 1, description: "Requests at once; more wait 5 s at most, accounts in turns" }));
+	Type.Optional(
+		Type.Integer({ minimum: 1, description: "Requests at the same time; others wait up to 5 s, and accounts take turns" }),
+	);
 /** When an upstream is taken out of use, and how it returns. */
 export const health = () =>
 	section({
-		failures: Type.Integer({ minimum: 1, default: 3, description: "Consecutive faults that eject" }),
-		probeEveryMs: ms(5_000, "How often an ejected upstream is probed"),
+		failures: Type.Integer({ minimum: 1, default: 3, description: "Consecutive faults that take it out of use" }),
+		probeEveryMs: ms(5_000, "How often it is probed while out of use"),
 	});

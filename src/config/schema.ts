@@ -51,102 +51,113 @@ const AttestationSchema = closed(
 		report: Type.String({
 			pattern: PATH_BELOW,
 			default: "attestation/report",
-			description: "Below url: asked with model, nonce and signing_algo",
+			description: "Path below url, called with model, nonce and signing_algo",
 		}),
 		signature: Type.String({
 			pattern: PATH_BELOW,
 			default: "signature/{id}",
-			description: "Below url: {id} is the completion's id; asked with model and signing_algo",
+			description: "Path below url, called with model and signing_algo; {id} is the completion's id",
 		}),
-		sealed: Type.Boolean({ default: true, description: "Takes conversations that are sealed for the attested key" }),
+		sealed: Type.Boolean({ default: true, description: "Accepts conversations that are sealed for the attested key" }),
 		clientKeyHeader: Type.String({ pattern: HEADER_NAME, default: "x-client-pub-key" }),
 		modelKeyHeader: Type.String({ pattern: HEADER_NAME, default: "x-model-pub-key" }),
 		algorithmHeader: Type.String({ pattern: HEADER_NAME, default: "x-signing-algo" }),
 	},
-	"Of servers in an enclave: where they prove it; left out: it proves nothing",
+	"For a server in an enclave: where it serves its proof. If unset, the upstream proves nothing",
 );
 
 const DIALECTS = ["generic", "openai", "openrouter", "vllm", "llama.cpp", "ollama", "lmstudio"] as const;
 
 const UpstreamSchema = section({
 	url: Type.Optional(
-		Type.String({ pattern: HTTP_ADDRESS, description: "Base address up to and including /v1; with a provider: its own" }),
+		Type.String({
+			pattern: HTTP_ADDRESS,
+			description: "Base address up to and including /v1. With a provider, its own address by default",
+		}),
 	),
 	provider: Type.Optional(
-		Type.Enum([...PROVIDER_NAMES], { description: "Spoken to in its own protocol; left out: OpenAI's, at url" }),
+		Type.Enum([...PROVIDER_NAMES], {
+			description: "The provider whose own protocol is used. If unset: OpenAI's protocol, at url",
+		}),
 	),
 	key: Type.Optional(
 		Type.String({
 			pattern: HEADER_VALUE,
 			minLength: 1,
-			description: "Sent as Authorization: Bearer; a provider's API key as it wants it",
+			description: "Sent as Authorization: Bearer. With a provider: its API key, sent in the provider's way",
 		}),
 	),
 	options: Type.Optional(
-		named(Type.String({ minLength: 1 }), { description: "What a provider needs beside a key, like region" }),
+		named(Type.String({ minLength: 1 }), { description: "Options that a provider needs besides a key, like region" }),
 	),
 	headers: headers(),
 	dialect: Type.Enum([...DIALECTS], { default: "generic" }),
-	discover: Type.Boolean({ default: true, description: "List the models that GET /models of this upstream names" }),
+	discover: Type.Boolean({ default: true, description: "Lists the models of this upstream's GET /models" }),
 	attestation: Type.Optional(AttestationSchema),
 	maxConcurrent: maxConcurrent(),
 	priceMultiplier: Type.Optional(
 		Type.Number({
 			exclusiveMinimum: 0,
 			maximum: 1_000,
-			description: "A model with a cost and no price is sold at its cost times this; left out: at cost",
+			description: "A model with a cost and no price is sold at its cost times this factor. If unset: at its cost",
 		}),
 	),
-	firstByteMs: Type.Optional(Type.Integer({ minimum: 1, description: "Instead of timeouts.chatFirstByteMs" })),
-	idleMs: Type.Optional(Type.Integer({ minimum: 1, description: "Instead of timeouts.chatIdleMs" })),
-	unaryMs: Type.Optional(Type.Integer({ minimum: 1, description: "Instead of timeouts.chatUnaryMs" })),
+	firstByteMs: Type.Optional(Type.Integer({ minimum: 1, description: "Replaces timeouts.chatFirstByteMs" })),
+	idleMs: Type.Optional(Type.Integer({ minimum: 1, description: "Replaces timeouts.chatIdleMs" })),
+	unaryMs: Type.Optional(Type.Integer({ minimum: 1, description: "Replaces timeouts.chatUnaryMs" })),
 	health: health(),
 });
 
 export const ConfigSchema = closed({
 	server: section({
 		host: Type.String({ minLength: 1, default: "127.0.0.1", description: "Address to listen on" }),
-		port: Type.Integer({ minimum: 0, maximum: 65_535, default: 8787, description: "0 takes a free one" }),
+		port: Type.Integer({ minimum: 0, maximum: 65_535, default: 8787, description: "Port to listen on; 0 chooses a free one" }),
 		publicUrl: Type.Optional(
-			Type.String({ pattern: HTTP_ADDRESS, description: "The address that callers use; shown in documents" }),
+			Type.String({
+				pattern: HTTP_ADDRESS,
+				description: "The address that callers use. The API's documents show it, and wallets sign in for it",
+			}),
 		),
-		trustedProxies: Type.Array(Type.String({ minLength: 1 }), { default: [], description: "Addresses or CIDR ranges" }),
+		trustedProxies: Type.Array(Type.String({ minLength: 1 }), {
+			default: [],
+			description: "Addresses or CIDR ranges of the proxies in front",
+		}),
 		clientAddressHeader: Type.String({
 			pattern: HEADER_NAME,
 			default: "X-Forwarded-For",
 			description:
-				"The one header in which trusted proxies say who calls; it must be set by each of them, others are ignored. Forwarded is read by RFC 7239",
+				"The only header from which the caller's address is read. Every trusted proxy must set it. Forwarded is read by RFC 7239",
 		}),
 		corsOrigins: Type.Array(Type.String({ minLength: 1 }), {
 			default: ["*"],
-			description: "Origins that browsers may call from; * is all",
+			description: "Origins from which browsers may call; * allows all",
 		}),
-		drainMs: ms(30_000, "How long running requests may take to finish at SIGTERM"),
+		drainMs: ms(30_000, "How long running requests may take to finish after SIGTERM"),
 		maxRunning: Type.Integer({
 			minimum: 1,
 			default: 10_000,
-			description: "Requests under way at once; each account has a share",
+			description: "Maximum number of running requests; each account has a share",
 		}),
 		maxBodyBytesInFlight: Type.Integer({
 			minimum: 1_048_576,
 			default: 536_870_912,
-			description: "Bytes of all bodies over 64 KiB together that may be in memory; each account has a share",
+			description: "Maximum bytes in memory of all bodies over 64 KiB together; each account has a share",
 		}),
 		idleTimeoutSeconds: Type.Integer({
 			minimum: 0,
 			maximum: 255,
 			default: 120,
-			description: "Silence after which a connection is closed; more than that of a balancer in front. 0: never",
+			description: "Idle time after which a connection is closed. Set it above that of a load balancer in front. 0: never",
 		}),
-		uploadSilenceMs: ms(20_000, "Silence that ends an upload with 408"),
-		uploadTotalMs: ms(300_000, "Longest upload"),
+		uploadSilenceMs: ms(20_000, "Idle time after which an upload is ended with 408"),
+		uploadTotalMs: ms(300_000, "Maximum time of an upload"),
 	}),
 	data: Type.String({ minLength: 1, default: "./turnpike-data", description: "Data folder: books, journal, assets" }),
 	store: Type.Optional(
 		Type.String({
 			pattern: POSTGRES_ADDRESS,
 			description:
-				"PostgreSQL that several nodes share, postgres://user:password@host/database; left out: SQLite in the data folder",
+				"PostgreSQL that several nodes share, postgres://user:password@host/database. If unset: SQLite in the data folder",
 		}),
 	),
 	node: section({
@@ -154,7 +165,7 @@ export const ConfigSchema = closed({
 			minimum: 3_000,
 			maximum: 600_000,
 			default: 30_000,
-			description: "PostgreSQL: how long this node's leases live after its last heartbeat; the same on all nodes",
+			description: "PostgreSQL: how long this node's leases live after its last heartbeat. Must be the same on all nodes",
 		}),
 	}),
 	accounts: section({
@@ -166,92 +177,106 @@ export const ConfigSchema = closed({
 	}),
 	journal: section({
 		durability: Type.Optional(
-			Type.Enum(["process", "power", "store"], { description: "What an answer waits for; SQLite: process, PostgreSQL: store" }),
+			Type.Enum(["process", "power", "store"], {
+				description: "What an answer waits for. Default with SQLite: process, with PostgreSQL: store",
+			}),
 		),
 		segmentMb: Type.Integer({ minimum: 1, maximum: 64, default: 16, description: "Size of a journal file" }),
-		minFreeDiskMb: Type.Integer({ minimum: 0, default: 200, description: "Below it new requests get 503" }),
+		minFreeDiskMb: Type.Integer({ minimum: 0, default: 200, description: "Below this, new requests get 503" }),
 		maxBacklogMb: Type.Integer({
 			minimum: 1,
 			default: 256,
-			description: "Journal not yet in the store; above it new requests get 503",
+			description: "Size of the journal that is not in the store yet; above this, new requests get 503",
 		}),
 	}),
 	staking: section({
-		token: Type.String({ pattern: PLAIN_TEXT, minLength: 1, default: "diem", description: "What is staked, as callers read it" }),
+		token: Type.String({
+			pattern: PLAIN_TEXT,
+			minLength: 1,
+			default: "diem",
+			description: "Name of the staked token, as shown to callers",
+		}),
 		chain: section({
-			name: Type.String({ pattern: PLAIN_TEXT, minLength: 1, default: "Base", description: "As callers read it" }),
-			id: Type.Integer({ minimum: 1, default: 8453, description: "What eth_chainId answers" }),
+			name: Type.String({
+				pattern: PLAIN_TEXT,
+				minLength: 1,
+				default: "Base",
+				description: "Name of the chain, as shown to callers",
+			}),
+			id: Type.Integer({ minimum: 1, default: 8453, description: "Chain id, as eth_chainId returns it" }),
 			rpcUrl: Type.Optional(
 				Type.String({
 					pattern: HTTP_ADDRESS,
-					description: "JSON-RPC of the chain; left out: stakes are what accounts set --stake-diem says",
+					description: "JSON-RPC address of a node of the chain. If unset, accounts set --stake-diem sets the stakes",
 				}),
 			),
-			timeoutMs: ms(10_000, "Each call"),
+			timeoutMs: ms(10_000, "Time limit of each call"),
 		}),
-		contract: Type.Optional(Type.String({ pattern: EVM_ADDRESS, description: "Where stakes lie; with chain.rpcUrl" })),
+		contract: Type.Optional(
+			Type.String({ pattern: EVM_ADDRESS, description: "Contract that holds the stakes; needs chain.rpcUrl" }),
+		),
 		view: Type.String({
 			pattern: ADDRESS_VIEW,
 			default: "balanceOf(address)",
-			description: "Takes a wallet; the first word of its answer is the stake, in the token's smallest unit",
+			description: "Function that takes a wallet. The first word of its result is the stake, in the token's smallest unit",
 		}),
-		decimals: Type.Integer({ minimum: 0, maximum: 77, default: 18, description: "Of the token" }),
-		diemPerToken: Type.String({ pattern: AMOUNT, default: "1", description: "Diem a day for one whole token" }),
+		decimals: Type.Integer({ minimum: 0, maximum: 77, default: 18, description: "Decimals of the token" }),
+		diemPerToken: Type.String({ pattern: AMOUNT, default: "1", description: "Diem per day for one whole token" }),
 		confirmations: Type.Integer({
 			minimum: 0,
 			maximum: 100_000,
 			default: 64,
-			description: "Blocks on top of a day's first block before it is read",
+			description: "Number of blocks after a day's first block before it is read",
 		}),
 		multicall: Type.String({
 			pattern: EVM_ADDRESS,
 			default: "0xcA11bde05977b3631167028862bE2a173976CA11",
-			description: "Multicall3; where the chain has none there, wallets are read one by one",
+			description: "Address of Multicall3. If the chain has none there, wallets are read one by one",
 		}),
 	}),
 	siwx: section({
 		singleUse: Type.Boolean({
 			default: false,
-			description: "true: each sign-in of a wallet serves one request, on all nodes; false: any number until it expires",
+			description: "true: a wallet's sign-in serves one request, over all nodes; false: any number of requests until it expires",
 		}),
 		rpcUrl: Type.Optional(
 			Type.String({
 				pattern: HTTP_ADDRESS,
 				description:
-					"JSON-RPC of Base, for wallets that are contracts; left out: the first upstream of rpc.networks.base-mainnet, else staking.chain where that is Base",
+					"JSON-RPC address of a Base node, for wallets that are contracts. If unset: the first upstream of rpc.networks.base-mainnet, else staking.chain if it is Base",
 			}),
 		),
-		timeoutMs: ms(5_000, "Each call to that node"),
+		timeoutMs: ms(5_000, "Time limit of each call to that node"),
 		contractsPerMinute: Type.Integer({
 			minimum: 1,
 			default: 30,
-			description: "Sign-ins that the node has to be asked about, for each address",
+			description: "Sign-ins per address that need a call to the node",
 		}),
 	}),
 	x402: X402Schema,
 	retention: section({
 		folder: Type.Optional(
-			Type.String({ minLength: 1, description: "Where archives of old months go; left out: archive in the data folder" }),
+			Type.String({ minLength: 1, description: "Folder for archives of old months. If unset: archive in the data folder" }),
 		),
 		journalMonths: Type.Optional(
 			Type.Integer({
 				minimum: 1,
 				maximum: 1_200,
-				description: "Whole months of single charges that stay in the store; older ones are archived. Left out: all stay",
+				description: "Whole months of single charges that stay in the store; older ones are archived. If unset, all stay",
 			}),
 		),
 		usageMonths: Type.Optional(
 			Type.Integer({
 				minimum: 4,
 				maximum: 1_200,
-				description: "Whole months of usage by day that stay; of older ones the sums stay. Left out: all stay",
+				description: "Whole months of daily usage that stay; of older months only the sums stay. If unset, all stay",
 			}),
 		),
 		requestDays: Type.Integer({
 			minimum: 1,
 			maximum: 36_500,
 			default: 30,
-			description: "How long a request is shown by its id, and in the log of refused ones",
+			description: "How many days a request can be looked up by its id, and in the list of refused requests",
 		}),
 	}),
 	log: LogSchema,
@@ -274,103 +299,117 @@ export const ConfigSchema = closed({
 		listRequestsPerMinute: Type.Integer({
 			minimum: 1,
 			default: 300,
-			description: "Lists of models, characters and keys, for each account; without a credential, for each address",
+			description: "Lists of models, characters and keys, per account; without a credential, per address",
 		}),
-		keyCreationsPerMinute: Type.Integer({ minimum: 1, default: 20, description: "New API keys, for each account" }),
+		keyCreationsPerMinute: Type.Integer({ minimum: 1, default: 20, description: "New API keys, per account" }),
 		web3KeysPerMinute: Type.Integer({
 			minimum: 1,
 			default: 20,
-			description: "Requests for keys by wallets, tokens for them included, for each address",
+			description: "Requests of wallets for keys, and for the tokens of such requests, per address",
 		}),
 		topUpsPerMinute: Type.Integer({
 			minimum: 1,
 			default: 20,
-			description: "POST /x402/top-up, and payments on other routes, for each address",
+			description: "POST /x402/top-up, and payments on other routes, per address",
 		}),
-		walletReadsPerMinute: Type.Integer({ minimum: 1, default: 60, description: "Balance and history of a wallet, each" }),
-		failedRequests: Type.Integer({ minimum: 0, default: 20, description: "Failures within 30 s that block for 30 s; 0 is off" }),
-		audioRequestsPerMinute: Type.Integer({ minimum: 1, default: 60, description: "Speech and transcriptions, for each model" }),
-		audioPartnerRequestsPerMinute: Type.Integer({ minimum: 1, default: 120, description: "The same for partner and staff" }),
-		imageRequestsPerMinute: Type.Integer({ minimum: 1, default: 20, description: "Images, for each model" }),
-		imagePartnerRequestsPerMinute: Type.Integer({ minimum: 1, default: 60, description: "The same for partner and staff" }),
-		embeddingRequestsPerMinute: Type.Integer({ minimum: 1, default: 500, description: "Embeddings, for each model" }),
+		walletReadsPerMinute: Type.Integer({ minimum: 1, default: 60, description: "Balance of a wallet, and its history, each" }),
+		failedRequests: Type.Integer({
+			minimum: 0,
+			default: 20,
+			description: "Failed requests that a caller may make within 30 s; more block it for 30 s. 0 turns this off",
+		}),
+		audioRequestsPerMinute: Type.Integer({ minimum: 1, default: 60, description: "Speech and transcriptions, per model" }),
+		audioPartnerRequestsPerMinute: Type.Integer({ minimum: 1, default: 120, description: "The same, for partners and staff" }),
+		imageRequestsPerMinute: Type.Integer({ minimum: 1, default: 20, description: "Images, per model" }),
+		imagePartnerRequestsPerMinute: Type.Integer({ minimum: 1, default: 60, description: "The same, for partners and staff" }),
+		embeddingRequestsPerMinute: Type.Integer({ minimum: 1, default: 500, description: "Embeddings, per model" }),
 		augmentRequestsPerMinute: Type.Integer({
 			minimum: 1,
 			default: 60,
-			description: "Reading files, reading pages, searching: each, for each account",
+			description: "Reading files, reading pages, and searches: each per account",
 		}),
-		voicesPerAccount: Type.Integer({ minimum: 1, maximum: 10_000, default: 50, description: "Cloned voices at once" }),
+		voicesPerAccount: Type.Integer({
+			minimum: 1,
+			maximum: 10_000,
+			default: 50,
+			description: "Maximum number of cloned voices at a time",
+		}),
 		maxCompletionTokens: Type.Integer({
 			minimum: 1,
 			default: 8192,
-			description: "Output maximum of a priced model that names none",
+			description: "Output maximum of priced models without one of their own",
 		}),
 	}),
 	stream: section({
-		earlyHeadersMs: ms(15_000, "Waiting after which a stream's 200 goes out without a first event"),
-		pingMs: ms(10_000, "Silence after which a stream gets a comment line"),
+		earlyHeadersMs: ms(15_000, "How long a stream's 200 waits for the first event before it is sent anyway"),
+		pingMs: ms(10_000, "Silence after which a comment line is sent in a stream"),
 	}),
 	timeouts: section({
-		chatFirstByteMs: ms(120_000, "Streams, each try"),
+		chatFirstByteMs: ms(120_000, "First byte of a stream, each try"),
 		chatIdleMs: ms(120_000, "Silence inside a stream"),
-		chatUnaryMs: ms(600_000, "Unary, all tries"),
-		chatStreamTriesMs: ms(240_000, "Streams, all tries together"),
-		speechMs: ms(120_000, "Speech: all tries until its first byte, then each silence"),
+		chatUnaryMs: ms(600_000, "A whole answer, all tries together"),
+		chatStreamTriesMs: ms(240_000, "First byte of a stream, all tries together"),
+		speechMs: ms(120_000, "Speech: first byte, all tries together; after it, each silence"),
 		embeddingsMs: ms(120_000, "Embeddings, all tries together"),
 		transcriptionMs: ms(300_000, "Transcriptions, all tries together"),
 		imageMs: ms(300_000, "Images, all tries together"),
 		rpcMs: ms(30_000, "JSON-RPC, all tries together"),
-		rpcSlowMs: ms(120_000, "JSON-RPC with a method that traces or debugs"),
-		facilitatorMs: ms(60_000, "Verifying a payment, and settling it"),
+		rpcSlowMs: ms(120_000, "JSON-RPC methods that trace or debug, all tries together"),
+		facilitatorMs: ms(60_000, "Verification of a payment, and its settlement: each"),
 	}),
 	chat: section({
-		systemPrompt: Type.String({ default: "", description: "Goes before the messages, unless the caller switches it off" }),
+		systemPrompt: Type.String({ default: "", description: "Sent before the messages, unless the caller turns it off" }),
 		embedded: section({
-			enabled: Type.Boolean({ default: true, description: "The built-in chat model" }),
-			threads: Type.Optional(Type.Integer({ minimum: 1, description: "Default: one less than the cores" })),
-			contextTokens: Type.Integer({ minimum: 512, default: 4096, description: "Of each sequence" }),
+			enabled: Type.Boolean({ default: true, description: "Enables the built-in chat model" }),
+			threads: Type.Optional(Type.Integer({ minimum: 1, description: "If unset: one less than the number of cores" })),
+			contextTokens: Type.Integer({ minimum: 512, default: 4096, description: "Context of each answer" }),
 			parallel: Type.Integer({
 				minimum: 1,
 				maximum: 16,
 				default: 2,
-				description: "Answers at once; one more for an account that has none under way",
+				description: "Answers at the same time; an account without a running answer may start one more",
 			}),
-			queue: Type.Integer({ minimum: 0, default: 32, description: "Requests that may wait; past it 429" }),
-			maxMemoryMb: Type.Integer({ minimum: 256, default: 2048, description: "Above it the engine's process is ended" }),
-			idleStopMs: ms(600_000, "The engine's process ends after this long without a request"),
+			queue: Type.Integer({ minimum: 0, default: 32, description: "Requests that may wait; more get 429" }),
+			maxMemoryMb: Type.Integer({ minimum: 256, default: 2048, description: "Above this, the engine's process is killed" }),
+			idleStopMs: ms(600_000, "Idle time after which the engine's process ends"),
 		}),
 	}),
 	speech: section({
 		embedded: section({
-			enabled: Type.Boolean({ default: true, description: "The built-in voices" }),
-			threads: Type.Optional(Type.Integer({ minimum: 1, description: "Default: one less than the cores" })),
-			queue: Type.Integer({ minimum: 0, default: 128, description: "Requests that may wait; past it 429" }),
-			maxMemoryMb: Type.Integer({ minimum: 256, default: 1024, description: "Above it the engine's process is ended" }),
-			idleStopMs: ms(600_000, "The engine's process ends after this long without a request"),
+			enabled: Type.Boolean({ default: true, description: "Enables the built-in voices" }),
+			threads: Type.Optional(Type.Integer({ minimum: 1, description: "If unset: one less than the number of cores" })),
+			queue: Type.Integer({ minimum: 0, default: 128, description: "Requests that may wait; more get 429" }),
+			maxMemoryMb: Type.Integer({ minimum: 256, default: 1024, description: "Above this, the engine's process is killed" }),
+			idleStopMs: ms(600_000, "Idle time after which the engine's process ends"),
 		}),
 	}),
 	embeddings: section({
 		embedded: section({
-			enabled: Type.Boolean({ default: true, description: "The built-in embedding model" }),
-			threads: Type.Optional(Type.Integer({ minimum: 1, description: "Default: one less than the cores" })),
-			queue: Type.Integer({ minimum: 0, default: 128, description: "Requests that may wait; past it 429" }),
-			maxMemoryMb: Type.Integer({ minimum: 256, default: 512, description: "Above it the engine's process is ended" }),
-			idleStopMs: ms(600_000, "The engine's process ends after this long without a request"),
+			enabled: Type.Boolean({ default: true, description: "Enables the built-in embedding model" }),
+			threads: Type.Optional(Type.Integer({ minimum: 1, description: "If unset: one less than the number of cores" })),
+			queue: Type.Integer({ minimum: 0, default: 128, description: "Requests that may wait; more get 429" }),
+			maxMemoryMb: Type.Integer({ minimum: 256, default: 512, description: "Above this, the engine's process is killed" }),
+			idleStopMs: ms(600_000, "Idle time after which the engine's process ends"),
 		}),
 	}),
 	images: ImagesSchema,
 	documents: section({
-		pricePerFileUsd: price({ maximum: 1_000, least: LEAST_USD, default: 0.01, description: "USD for a file that gave a text" }),
-		processes: Type.Integer({ minimum: 1, maximum: 64, default: 2, description: "Files that are read at once; others wait" }),
-		fileMs: ms(30_000, "Processor time that reading one file may take"),
-		maxMemoryMb: Type.Integer({ minimum: 256, default: 1024, description: "Above it the reading of a file is ended" }),
+		pricePerFileUsd: price({ maximum: 1_000, least: LEAST_USD, default: 0.01, description: "USD for a file that gives a text" }),
+		processes: Type.Integer({
+			minimum: 1,
+			maximum: 64,
+			default: 2,
+			description: "Files that are read at the same time; others wait",
+		}),
+		fileMs: ms(30_000, "Maximum processor time for one file"),
+		maxMemoryMb: Type.Integer({ minimum: 256, default: 1024, description: "Above this, reading a file is ended" }),
 	}),
 	web: WebSchema,
 	costs: named(price({ maximum: 1_000_000, least: LEAST_USD }), {
 		pattern: "^[a-z0-9][a-zA-Z0-9._:/-]{0,255}$",
 		names: "a sku of a statement, like search-request",
 		default: {},
-		description: "What a unit of a sku costs you, in USD: for what is no model, and in the place of a model's cost",
+		description: "Your cost of one unit of a sku, in USD: for services without a model, or in place of a model's cost",
 	}),
 	upstreams: named(UpstreamSchema, {
 		pattern: "^[a-z0-9][a-z0-9_-]{0,63}$",
@@ -379,7 +418,7 @@ export const ConfigSchema = closed({
 	}),
 	rpc: RpcSchema,
 	models: section({
-		public: Type.Boolean({ default: false, description: "true: the model lists need no credential" }),
+		public: Type.Boolean({ default: false, description: "true: the lists of models need no credential" }),
 		entries: named(ModelEntrySchema, { names: "a model id without control characters", default: {} }),
 		traits: named(named(text()), {
 			default: {},
@@ -389,9 +428,9 @@ export const ConfigSchema = closed({
 			default: {},
 			description: "type -> foreign name -> model id",
 		}),
-		discoverEveryMs: ms(30_000, "How often an upstream that was down is asked again"),
+		discoverEveryMs: ms(30_000, "How often an unreachable upstream is asked again"),
 	}),
-	characters: Type.Optional(Type.String({ description: "A JSON file of characters in place of the built-in ones" })),
+	characters: Type.Optional(Type.String({ description: "A JSON file of characters that replaces the built-in ones" })),
 });
 
 /** The configuration as it is given, defaults filled in. */

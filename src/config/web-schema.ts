@@ -19,46 +19,63 @@ const keyed = <T extends TProperties>(url: string, more: T, description: string)
 
 /** Pages and searches (docs/web.md). */
 export const WebSchema = section({
-	agentName: Type.String({ pattern: PRODUCT_TOKEN, default: "Turnpike", description: "Who reads, in User-Agent and robots.txt" }),
+	agentName: Type.String({
+		pattern: PRODUCT_TOKEN,
+		default: "Turnpike",
+		description: "Name of the reader, in User-Agent and for robots.txt",
+	}),
 	contact: Type.Optional(
-		Type.String({ pattern: CONTACT, description: "In User-Agent: an address of a page, or mailto: and an address of mail" }),
+		Type.String({ pattern: CONTACT, description: "Contact in User-Agent: the address of a page, or mailto: and a mail address" }),
 	),
 	allowPrivateHosts: Type.Array(Type.String({ pattern: PLAIN_TEXT }), {
 		default: [],
-		description: "Hosts that callers may have read though they are private: host, or host:port",
+		description: "Private hosts that callers may read: host, or host:port",
 	}),
-	robots: Type.Boolean({ default: true, description: "false: pages are read whatever robots.txt says" }),
+	robots: Type.Boolean({ default: true, description: "false: robots.txt is ignored" }),
 	refusedSites: Type.Array(Type.String({ pattern: PLAIN_TEXT }), {
 		default: ["x.com", "twitter.com", "reddit.com"],
-		description: "Sites that forbid to be read by programs, with all below them",
+		description: "Sites that forbid reading by programs, including their subdomains",
 	}),
-	pricePerPageUsd: usdEach("USD for a page that gave a text"),
-	pageMs: ms(20_000, "Reading one page, all in all"),
-	maxPageMb: Type.Integer({ minimum: 1, maximum: 100, default: 10, description: "Of a page, or a document behind an address" }),
-	processes: Type.Integer({ minimum: 1, maximum: 64, default: 1, description: "Pages that are turned into Markdown at once" }),
+	pricePerPageUsd: usdEach("USD for a page that gives a text"),
+	pageMs: ms(20_000, "Time limit for one page in total"),
+	maxPageMb: Type.Integer({
+		minimum: 1,
+		maximum: 100,
+		default: 10,
+		description: "Maximum size of a page, or of a document at an address",
+	}),
+	processes: Type.Integer({
+		minimum: 1,
+		maximum: 64,
+		default: 1,
+		description: "Pages that are converted to Markdown at the same time",
+	}),
 	maxMemoryMb: Type.Integer({
 		minimum: 256,
 		default: 768,
-		description: "Above it the work on a page is ended; all processes of its browser count together",
+		description: "Above this, the work on a page is ended; all processes of its browser count together",
 	}),
 	chromium: Type.Optional(
 		Type.String({
 			pattern: PLAIN_TEXT,
 			minLength: 1,
-			description: "Path of a Chromium, for pages that are empty without scripts",
+			description: "Path of a Chromium browser, for pages that are empty without scripts",
 		}),
 	),
-	pricePerSearchUsd: usdEach("USD for a search that was answered"),
-	pricePerXResultUsd: usdEach("USD for a result of a provider's own search of X; 20 at most are charged for a request"),
-	searchMs: ms(10_000, "Each try of a search"),
-	safeSearch: Type.Enum(["off", "moderate", "strict"], { default: "moderate", description: "Leaves out adult results" }),
+	pricePerSearchUsd: usdEach("USD for an answered search"),
+	pricePerXResultUsd: usdEach("USD for a result of a provider's own search of X; a request is charged for 20 at most"),
+	searchMs: ms(10_000, "Time limit of each try of a search"),
+	safeSearch: Type.Enum(["off", "moderate", "strict"], {
+		default: "moderate",
+		description: "How strictly adult results are left out",
+	}),
 	search: section({
 		order: Type.Array(Type.Enum([...SEARCH_PROVIDERS]), {
 			default: [...SEARCH_PROVIDERS],
-			description: "Who is asked first; the next one is asked where one fails",
+			description: "Order of the search providers; if one fails, the next is asked",
 		}),
 		searxng: Type.Optional(
-			closed({ url: Type.String({ pattern: HTTP_ADDRESS, description: "A SearXNG with json among its search.formats" }) }),
+			closed({ url: Type.String({ pattern: HTTP_ADDRESS, description: "A SearXNG server with json among its search.formats" }) }),
 		),
 		brave: keyed("https://api.search.brave.com/res/v1/web/search", {}, "Brave Search"),
 		google: keyed(

@@ -9,56 +9,67 @@ export const SOLANA_NETWORKS = ["solana", "solana-devnet"] as const;
 /** How wallets pay (docs/wallets.md). */
 export const X402Schema = section({
 	payTo: Type.Optional(
-		Type.String({ pattern: EVM_ADDRESS, description: "Receives what wallets pay; left out: wallets cannot pay" }),
+		Type.String({ pattern: EVM_ADDRESS, description: "Address that receives payments. If unset, wallets cannot pay" }),
 	),
 	networks: named(
 		section({
-			rpcUrl: Type.Optional(Type.String({ pattern: HTTP_ADDRESS, description: "Instead of x402.rpcUrl" })),
+			rpcUrl: Type.Optional(Type.String({ pattern: HTTP_ADDRESS, description: "Replaces x402.rpcUrl" })),
 		}),
 		{
 			pattern: `^(${X402_NETWORKS.join("|")})$`,
 			names: `one of ${X402_NETWORKS.join(", ")}`,
 			default: { base: {} },
-			description: "Where wallets may pay: base, base-sepolia (its money is worth nothing)",
+			description: "Networks on which wallets may pay: base, base-sepolia (a test network: its money is worth nothing)",
 		},
 	),
 	rpcUrl: Type.Optional(
-		Type.String({ pattern: HTTP_ADDRESS, description: "JSON-RPC of the network: what it proves is credited, nothing else" }),
+		Type.String({
+			pattern: HTTP_ADDRESS,
+			description: "JSON-RPC address of a node of the network. Only payments that it proves are credited",
+		}),
 	),
-	rpcTimeoutMs: ms(10_000, "Each call of it"),
+	rpcTimeoutMs: ms(10_000, "Time limit of each call to that node"),
 	facilitator: section({
-		url: Type.Optional(Type.String({ pattern: HTTP_ADDRESS, description: "Verifies and settles over HTTP" })),
+		url: Type.Optional(
+			Type.String({ pattern: HTTP_ADDRESS, description: "Address of a facilitator that verifies and settles over HTTP" }),
+		),
 		headers: headers(),
 		key: Type.Optional(
 			Type.String({
 				pattern: PRIVATE_KEY,
-				description: "Verifies and settles in the server: the private key of an address that pays the chain's fees",
+				description: "Private key of the address that pays gas, if the server itself verifies and settles",
 			}),
 		),
 	}),
 	solana: section({
 		payTo: Type.Optional(
-			Type.String({ pattern: SOLANA_ADDRESS, description: "Receives what wallets pay on Solana; left out: none can pay there" }),
+			Type.String({
+				pattern: SOLANA_ADDRESS,
+				description: "Address that receives payments on Solana. If unset, wallets cannot pay there",
+			}),
 		),
 		network: Type.Enum([...SOLANA_NETWORKS], {
 			default: "solana",
-			description: "Where wallets may pay; the money of solana-devnet is worth nothing",
+			description: "Cluster on which wallets may pay. solana-devnet is a test network: its money is worth nothing",
 		}),
 		rpcUrl: Type.Optional(
-			Type.String({ pattern: HTTP_ADDRESS, description: "JSON-RPC of the cluster: what it proves is credited, nothing else" }),
+			Type.String({
+				pattern: HTTP_ADDRESS,
+				description: "JSON-RPC address of a node of the cluster. Only payments that it proves are credited",
+			}),
 		),
 		commitment: Type.Enum(["confirmed", "finalized"], {
 			default: "finalized",
-			description: "How firmly a transfer must stand before it is credited",
+			description: "Commitment that a transfer needs before it is credited",
 		}),
 		facilitator: section({
-			url: Type.Optional(Type.String({ pattern: HTTP_ADDRESS, description: "Instead of x402.facilitator.url" })),
+			url: Type.Optional(Type.String({ pattern: HTTP_ADDRESS, description: "Replaces x402.facilitator.url" })),
 			headers: headers(),
 		}),
 		feePayer: Type.Optional(
 			Type.String({
 				pattern: SOLANA_ADDRESS,
-				description: "The facilitator's address that pays the fees; left out: its /supported is asked",
+				description: "The facilitator's address that pays the fees. If unset, it is read from the facilitator's /supported",
 			}),
 		),
 	}),
@@ -67,21 +78,21 @@ export const X402Schema = section({
 	maximumTopUpUsd: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 10_000 }),
 	payOnRoutes: Type.Boolean({
 		default: true,
-		description: "A paid route takes a payment for a top-up and serves that one request; false: 400",
+		description: "true: a payment on a paid route is a top-up, and that one request is served; false: it gets 400",
 	}),
 	confirmations: Type.Integer({
 		minimum: 0,
 		maximum: 100_000,
 		default: 0,
-		description: "Blocks on top of a transfer's block before it is credited",
+		description: "Number of blocks after a transfer's block before it is credited",
 	}),
 	finalBlock: Type.Enum(["latest", "safe", "finalized"], {
 		default: "safe",
-		description: "The block up to which the chain changes no more: a payment fails for good only by it",
+		description: "The block up to which the chain cannot change. A payment fails permanently only by this block",
 	}),
 	eip6492Factories: Type.Array(Type.String({ pattern: EVM_ADDRESS }), {
 		default: [],
-		description: "Factories by which the facilitator in the server may deploy a payer's wallet",
+		description: "Factories through which the server's own facilitator may deploy a payer's wallet",
 	}),
-	sweepEveryMs: ms(5_000, "How often payments whose end is not known are looked at"),
+	sweepEveryMs: ms(5_000, "How often payments with an unknown outcome are checked"),
 });
