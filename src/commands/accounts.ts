@@ -4,7 +4,6 @@ import { formatNano } from "../ledger/nano.ts";
 import {
 	type AccountChanges,
 	type AccountView,
-	type AdminStore,
 	createAccount,
 	disableAccount,
 	enableAccount,
@@ -16,7 +15,7 @@ import {
 } from "../store/admin.ts";
 import type { AccountTier } from "../store/port.ts";
 import { creditCommand, debitCommand, ledgerCommand, refundCommand } from "./account-money.ts";
-import { print, printError, printJson, printJsonParts, printTable, printTableParts } from "./print.ts";
+import { mapPages, print, printError, printJson, printJsonParts, printTable, printTableParts, withHead } from "./print.ts";
 import { accountArg, jsonArg, storeArgs } from "./store-args.ts";
 import { withStore } from "./with-store.ts";
 
@@ -48,8 +47,15 @@ const list = defineCommand({
 	args: { ...jsonArg, ...storeArgs },
 	run: ({ args }) =>
 		withStore(args, async (admin) => {
-			if (args.json) await printJsonParts(mapPages(admin, (page) => page.map(accountView)));
-			else await printTableParts(mapPages(admin, (page, first) => [...(first ? [HEAD] : []), ...page.map(accountRow)]));
+			const pages = listAccounts(admin);
+			if (args.json) await printJsonParts(mapPages(pages, (accounts) => accounts.map(accountView)));
+			else
+				await printTableParts(
+					withHead(
+						HEAD,
+						mapPages(pages, (accounts) => accounts.map(accountRow)),
+					),
+				);
 		}),
 });
 
@@ -152,16 +158,6 @@ function accountRow(account: AccountView): string[] {
 		formatNano(account.balances.diem),
 		account.disabled ? "disabled" : account.operator ? "operator" : "active",
 	];
-}
-
-/** Prints accounts while it reads them, because a store may have a million. */
-async function* mapPages<T>(admin: AdminStore, map: (page: readonly AccountView[], first: boolean) => T): AsyncGenerator<T> {
-	let first = true;
-	for await (const page of listAccounts(admin)) {
-		yield map(page, first);
-		first = false;
-	}
-	if (first) yield map([], true);
 }
 
 function printAccount(account: AccountView, json: boolean | undefined): void {

@@ -3,7 +3,7 @@ import { generateSecretKey, keyHash } from "../access/index.ts";
 import { createKey, listKeys, revokeKey } from "../store/admin.ts";
 import type { ApiKey, LimitPeriod } from "../store/port.ts";
 import { instantOf } from "./instant.ts";
-import { isoTime, print, printError, printJson, printTable } from "./print.ts";
+import { isoTime, mapPages, print, printError, printJson, printJsonParts, printTableParts, withHead } from "./print.ts";
 import { jsonArg, storeArgs } from "./store-args.ts";
 import { withStore } from "./with-store.ts";
 
@@ -52,23 +52,33 @@ const list = defineCommand({
 	args: { account: { type: "positional", description: "Only of this account", required: false }, ...jsonArg, ...storeArgs },
 	run: ({ args }) =>
 		withStore(args, async (admin) => {
-			const keys = (await listKeys(admin, args.account)).map(publicKey);
-			if (args.json) return printJson(keys);
-			printTable([
-				["ID", "ACCOUNT", "TYPE", "ENDS IN", "LIMITS", "LAST USED", "EXPIRES", "DESCRIPTION"],
-				...keys.map((key) => [
-					key.id,
-					key.accountId,
-					key.apiKeyType,
-					key.last6Chars,
-					limitText(key),
-					key.lastUsedAt ?? "-",
-					key.expiresAt ?? "-",
-					key.description,
-				]),
-			]);
+			const pages = listKeys(admin, args.account);
+			if (args.json) await printJsonParts(mapPages(pages, (keys) => keys.map(publicKey)));
+			else
+				await printTableParts(
+					withHead(
+						HEAD,
+						mapPages(pages, (keys) => keys.map(keyRow)),
+					),
+				);
 		}),
 });
+
+const HEAD = ["ID", "ACCOUNT", "TYPE", "ENDS IN", "LIMITS", "LAST USED", "EXPIRES", "DESCRIPTION"];
+
+function keyRow(apiKey: ApiKey): string[] {
+	const key = publicKey(apiKey);
+	return [
+		key.id,
+		key.accountId,
+		key.apiKeyType,
+		key.last6Chars,
+		limitText(key),
+		key.lastUsedAt ?? "-",
+		key.expiresAt ?? "-",
+		key.description,
+	];
+}
 
 const revoke = defineCommand({
 	meta: { name: "revoke", description: "End a key at once" },

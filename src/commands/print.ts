@@ -45,6 +45,24 @@ export async function printJsonParts(parts: AsyncIterable<readonly unknown[]>): 
 	await writeOut(separator === "[" ? "[]\n" : "\n]\n");
 }
 
+/** Maps the pages of a list as they are read, because a store may have a million rows. */
+export async function* mapPages<From, To>(
+	pages: AsyncIterable<readonly From[]>,
+	map: (page: readonly From[]) => readonly To[],
+): AsyncGenerator<readonly To[]> {
+	for await (const page of pages) yield map(page);
+}
+
+/** Puts the header before the first part of a table; it stands alone where there are no rows. */
+export async function* withHead(head: TableRow, parts: AsyncIterable<readonly TableRow[]>): AsyncGenerator<readonly TableRow[]> {
+	let heads = [head];
+	for await (const rows of parts) {
+		yield [...heads, ...rows];
+		heads = [];
+	}
+	yield heads;
+}
+
 /** Writes to standard output and waits while the reader is slower; exits quietly if the reader has closed the pipe. */
 export async function writeOut(text: string): Promise<void> {
 	if (text === "") return;

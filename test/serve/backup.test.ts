@@ -2,11 +2,12 @@ import { Database } from "bun:sqlite";
 import { afterEach, describe, expect, test } from "bun:test";
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { fillStore } from "../../bench/large-store.ts";
 import { JournalReader } from "../../src/journal/index.ts";
 import { HELLO, pricedModel } from "../support/chat-bodies.ts";
 import { upstreamEntry } from "../support/running-gateway.ts";
 import { startScriptedUpstream } from "../support/scripted-upstream.ts";
-import { type Served, serve, temporaryFolder, turnpike } from "../support/served.ts";
+import { type Served, serve, spawnTurnpike, temporaryFolder, turnpike } from "../support/served.ts";
 import { until } from "../support/until.ts";
 
 const CLIENTS = 8;
@@ -256,6 +257,26 @@ describe("turnpike backup", () => {
 		expect(wrong.code).toBe(1);
 		expect(wrong.stderr).toContain("do not balance");
 		expect(readdirSync(folder)).toEqual(["there.db"]);
+	});
+
+	test("that is ended by a signal leaves no file", async () => {
+		const dataDir = newFolder();
+		fillStore(dataDir, { accounts: 1_000, keys: 1_000, posts: 100_000 });
+		for (const [signal, code] of [
+			["SIGTERM", 143],
+			["SIGINT", 130],
+		] as const) {
+			const folder = newFolder();
+			const file = join(folder, "copy.db");
+			const command = spawnTurnpike(["backup", "--to", file, "--data", dataDir]);
+			await until(() => existsSync(`${file}.tmp`) || existsSync(file), "the copy has begun");
+			command.kill(signal);
+			// A signal that comes too late ends nothing.
+			const ended = await command.exited;
+			expect({ code: ended, files: readdirSync(folder) }).toEqual(
+				ended === 0 ? { code: 0, files: ["copy.db"] } : { code, files: [] },
+			);
+		}
 	});
 
 	test("is for SQLite; misuse exits with 64", async () => {

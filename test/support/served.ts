@@ -125,18 +125,23 @@ function collect(stream: ReadableStream<Uint8Array>): { text: () => string; done
 	return { text: () => text, done };
 }
 
-/** Runs a command of the command line to its end. */
-export async function turnpike(
-	args: readonly string[],
-	env: Readonly<Record<string, string>> = {},
-): Promise<{ code: number; stdout: string; stderr: string }> {
-	const child = Bun.spawn([process.execPath, join(ROOT, "src/main.ts"), ...args], {
+/** Starts a command of `turnpike`. */
+export function spawnTurnpike(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+	return Bun.spawn([process.execPath, join(ROOT, "src/main.ts"), ...args], {
 		cwd: ROOT,
 		env: { ...cleanEnvironment(), ...env },
 		stdin: "ignore",
 		stdout: "pipe",
 		stderr: "pipe",
 	});
+}
+
+/** Runs a command of the command line to its end. */
+export async function turnpike(
+	args: readonly string[],
+	env: Readonly<Record<string, string>> = {},
+): Promise<{ code: number; stdout: string; stderr: string }> {
+	const child = spawnTurnpike(args, env);
 	const [stdout, stderr, code] = await Promise.all([
 		new Response(child.stdout).text(),
 		new Response(child.stderr).text(),

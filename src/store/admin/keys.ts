@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { Transaction } from "kysely";
+import { sql, type Transaction } from "kysely";
 import type { ApiKey, KeyLimits, KeyRestrictions, KeyType, LimitPeriod } from "../port.ts";
 import { keyOf } from "../sqlite/caller-reader.ts";
 import type { Tables } from "../tables.ts";
@@ -69,12 +69,19 @@ export async function insertKey(tx: Transaction<Tables>, input: NewKey, atMs: nu
 	return keyOf(row);
 }
 
-/** Returns keys that are not revoked, newest first; of one account, or of all. */
-export async function listKeys(admin: AdminStore, accountId?: string): Promise<ApiKey[]> {
-	let query = admin.db.selectFrom("keys").selectAll().where("revoked_at", "is", null);
-	if (accountId !== undefined) query = query.where("account_id", "=", accountId);
-	const rows = await query.orderBy("created_at", "desc").orderBy("id").execute();
-	return rows.map(keyOf);
+const PAGE = 500;
+
+/** Yields keys that are not revoked, newest first, of one account or of all, in pages that are never empty. */
+export async function* listKeys(admin: AdminStore, accountId?: string): AsyncGenerator<readonly ApiKey[]> {
+	let after: ApiKey | undefined;
+	do {
+		let query = admin.db.selectFrom("keys").selectAll().where("revoked_at", "is", null);
+		if (accountId !== undefined) query = query.where("account_id", "=", accountId);
+		if (after !== undefined) query = query.where(sql<boolean>`(created_at, id) < (${BigInt(after.createdAtMs)}, ${after.id})`);
+		const rows = await query.orderBy("created_at", "desc").orderBy("id", "desc").limit(PAGE).execute();
+		after = rows.length < PAGE ? undefined : keyOf(rows[PAGE - 1] as (typeof rows)[number]);
+		if (rows.length > 0) yield rows.map(keyOf);
+	} while (after !== undefined);
 }
 
 /** Revokes a key for good; a repeat changes nothing. Throws `AdminError` (NOT_FOUND). */

@@ -2,15 +2,14 @@
  * Copies a SQLite store while its server runs. The copy includes everything that was acknowledged before it began,
  * and needs no other file: a start on it begins the journal behind what is applied in it.
  */
-import { Database } from "bun:sqlite";
 import { closeSync, existsSync, fsyncSync, openSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { syncFolderNow } from "../../journal/durable-file.ts";
-import { makeOwnerDatabase } from "../../journal/owner-only.ts";
+import type { AuditReport } from "../../ledger/audit.ts";
 import { readBacklog } from "../admin/backlog.ts";
 import { openAdmin } from "../admin/open-admin.ts";
-import { openDatabase } from "../sqlite/open-database.ts";
-import { checkCopy } from "./check-copy.ts";
+import { errorOf } from "../store-errors.ts";
+import type { CopyAnswer, CopyRequest } from "./copy-thread.ts";
 
 export interface BackUpOptions {
 	readonly dataDir: string;
@@ -43,26 +42,48 @@ const TEMPORARY = ".tmp";
 
 /**
  * Copies the store's database to a file, under another name until its pages and the audit of its books are checked.
- * Reads one snapshot, while writers continue. Throws `BackUpExistsError`, `CopyFaultError`, and errors of SQLite and
- * the file system; no file is left then.
+ * Reads one snapshot, while writers continue. Throws `BackUpExistsError`, `StoreThreadError` (COPY_FAULT or a code of
+ * SQLite), and errors of the file system; no file is left then. Ends the process at SIGTERM and SIGINT, and leaves no
+ * file either.
  */
 export async function backUp({ dataDir, file, patienceMs }: BackUpOptions): Promise<BackUpReport> {
 	if (existsSync(file)) throw new BackUpExistsError(`${file} is there already: a backup replaces nothing, name another file`);
 	const missingRecords = await waitForBacklog(dataDir, patienceMs ?? PATIENCE_MS);
 	const temporary = `${file}${TEMPORARY}`;
-	rmSync(temporary, { force: true });
+	removeCopy(temporary);
+	const leave = (_name: string, signal: number): never => {
+		removeCopy(temporary);
+		process.exit(128 + signal);
+	};
+	process.on("SIGTERM", leave).on("SIGINT", leave);
 	try {
-		copyTo(dataDir, temporary);
-		const counted = await checkCopy(new Database(temporary, { readwrite: true, safeIntegers: true, strict: true }), temporary);
+		const counted = await copyAndCheck({ dataDir, file: temporary });
 		syncFile(temporary);
 		if (existsSync(file)) throw new BackUpExistsError(`${file} was made by another process meanwhile`);
 		renameSync(temporary, file);
 		syncFolderNow(dirname(file));
 		return { file, bytes: statSync(file).size, accounts: counted.accounts, posts: counted.posts, missingRecords };
 	} catch (error) {
-		rmSync(temporary, { force: true });
+		removeCopy(temporary);
 		throw error;
+	} finally {
+		process.off("SIGTERM", leave).off("SIGINT", leave);
 	}
+}
+
+function copyAndCheck(request: CopyRequest): Promise<AuditReport["counted"]> {
+	const thread = new Worker(new URL("./copy-thread.ts", import.meta.url).href, { smol: true, name: "backup" });
+	return new Promise<AuditReport["counted"]>((resolve, reject) => {
+		thread.onmessage = ({ data }: MessageEvent<CopyAnswer>) =>
+			"error" in data ? reject(errorOf(data.error)) : resolve(data.counted);
+		thread.onerror = ({ message }) => reject(new Error(`the copying thread ended: ${message}`));
+		thread.postMessage(request);
+	}).finally(() => thread.terminate());
+}
+
+/** Removes an unfinished copy, and SQLite's journal of it. */
+function removeCopy(file: string): void {
+	for (const name of [file, `${file}-journal`]) rmSync(name, { force: true });
 }
 
 /** Waits until the store has what the journal held at the call. Returns the number of records that it still lacks. */
@@ -80,17 +101,6 @@ async function waitForBacklog(dataDir: string, patienceMs: number): Promise<numb
 		return 0;
 	} finally {
 		await admin.close();
-	}
-}
-
-function copyTo(dataDir: string, file: string): void {
-	const db = openDatabase(dataDir);
-	try {
-		// VACUUM INTO fills an empty file, and keeps its mode.
-		makeOwnerDatabase(file);
-		db.query("VACUUM INTO ?").run(file);
-	} finally {
-		db.close();
 	}
 }
 
