@@ -37,11 +37,11 @@ function trips(shared = true) {
 }
 
 test("claims of one turn share a trip, and those that come meanwhile the next one", async () => {
-	const { store, trips: desk } = trips();
-	const first = ["a", "b", "c"].map((key) => desk.claim(claim(key)));
+	const { store, trips: batcher } = trips();
+	const first = ["a", "b", "c"].map((key) => batcher.claim(claim(key)));
 	await turns();
-	const later = ["d", "e"].map((key) => desk.claim(claim(key)));
-	desk.release(claim("z"));
+	const later = ["d", "e"].map((key) => batcher.claim(claim(key)));
+	batcher.release(claim("z"));
 	await turns();
 	expect(store.trips.map((trip) => keys(trip.claims))).toEqual([["a", "b", "c"]]);
 	expect(store.trips[0]).toMatchObject({ nowMs: 5_000, maxKeys: 10, releases: [], drops: [] });
@@ -55,8 +55,8 @@ test("claims of one turn share a trip, and those that come meanwhile the next on
 });
 
 test("a trip carries a bounded number of claims", async () => {
-	const { store, trips: desk } = trips();
-	const asked = Array.from({ length: 40 }, (_, number) => desk.claim(claim(`${number}`)));
+	const { store, trips: batcher } = trips();
+	const asked = Array.from({ length: 40 }, (_, number) => batcher.claim(claim(`${number}`)));
 	await turns();
 	for (let trip = 0; trip < 3; trip++) await store.end();
 	await Promise.all(asked);
@@ -64,9 +64,9 @@ test("a trip carries a bounded number of claims", async () => {
 });
 
 test("claims of a failed trip may stand in the store: they are released, again and again until the store has heard", async () => {
-	const { store, timers, trips: desk } = trips();
-	desk.release(claim("old"));
-	const asked = desk.claim(claim("a")).catch((error: Error) => error.name);
+	const { store, timers, trips: batcher } = trips();
+	batcher.release(claim("old"));
+	const asked = batcher.claim(claim("a")).catch((error: Error) => error.name);
 	await turns();
 	await store.end(new StoreUnavailableError("away"));
 	expect(await asked).toBe("StoreUnavailableError");
@@ -74,7 +74,7 @@ test("claims of a failed trip may stand in the store: they are released, again a
 	await timers.fire();
 	expect([keys(store.trips[1]?.releases), keys(store.trips[1]?.claims)]).toEqual([["old", "a"], []]);
 	await store.end(new StoreUnavailableError("away"));
-	const again = desk.claim(claim("a"));
+	const again = batcher.claim(claim("a"));
 	await turns();
 	// Releases go before claims, in the same call.
 	expect([keys(store.trips[2]?.releases), keys(store.trips[2]?.claims)]).toEqual([["old", "a"], ["a"]]);
@@ -85,12 +85,12 @@ test("claims of a failed trip may stand in the store: they are released, again a
 });
 
 test("a store of one node is not told who runs; a damaged answer goes with the next claim", async () => {
-	const { store, trips: desk } = trips(false);
-	desk.release(claim("a"));
-	desk.drop({ accountId: "a", key: "bad" });
+	const { store, trips: batcher } = trips(false);
+	batcher.release(claim("a"));
+	batcher.drop({ accountId: "a", key: "bad" });
 	await turns();
 	expect(store.trips.length).toBe(0);
-	const asked = desk.claim(claim("b"));
+	const asked = batcher.claim(claim("b"));
 	await turns();
 	expect(keys(store.trips[0]?.drops)).toEqual(["bad"]);
 	await store.end();
@@ -98,11 +98,11 @@ test("a store of one node is not told who runs; a damaged answer goes with the n
 });
 
 test("a node that stops leaves nobody waiting", async () => {
-	const { store, trips: desk } = trips();
-	const first = desk.claim(claim("a"));
+	const { store, trips: batcher } = trips();
+	const first = batcher.claim(claim("a"));
 	await turns();
-	const second = desk.claim(claim("b")).catch((error: Error) => error.message);
-	desk.close();
+	const second = batcher.claim(claim("b")).catch((error: Error) => error.message);
+	batcher.close();
 	expect(await second).toBe("this node is stopping");
 	await store.end();
 	await first;

@@ -48,7 +48,7 @@ class Posts {
 	}
 }
 
-function desk(maxAccounts?: number) {
+function creditWindow(maxAccounts?: number) {
 	const clock = new ManualClock(START);
 	const store = new Posts();
 	const timers = new ManualTimers();
@@ -57,7 +57,7 @@ function desk(maxAccounts?: number) {
 }
 
 test("an account is read once, however many requests wait for it, and counts what they may use meanwhile", async () => {
-	const { store, credits } = desk();
+	const { store, credits } = creditWindow();
 	store.post("a", START, 70);
 	const takes = Promise.allSettled([credits.take(caller("a"), asks(20, 100)), credits.take(caller("a"), asks(20, 100))]);
 	expect(store.calls).toBe(1);
@@ -66,7 +66,7 @@ test("an account is read once, however many requests wait for it, and counts wha
 });
 
 test("a store that is away refuses accounts that are not known, and lets known ones go on", async () => {
-	const { clock, store, timers, credits } = desk();
+	const { clock, store, timers, credits } = creditWindow();
 	const first = Promise.resolve(credits.take(caller("a"), asks(10, 100)));
 	await store.letGo();
 	(await first).settle(10);
@@ -80,7 +80,7 @@ test("a store that is away refuses accounts that are not known, and lets known o
 });
 
 test("no more accounts are kept than are allowed, but for those with requests under way", async () => {
-	const { store, credits } = desk(3);
+	const { store, credits } = creditWindow(3);
 	const open: CreditTake[] = [];
 	for (let number = 0; number < 20; number++) {
 		const take = Promise.resolve(credits.take(caller(`a${number}`), asks(1)));
@@ -97,7 +97,7 @@ test("no more accounts are kept than are allowed, but for those with requests un
 });
 
 test("an account that nobody asks for is not read on and on", async () => {
-	const { clock, store, timers, credits } = desk();
+	const { clock, store, timers, credits } = creditWindow();
 	const first = Promise.resolve(credits.take(caller("a"), asks(1)));
 	await store.letGo();
 	(await first).settle(0);
@@ -119,7 +119,7 @@ test("whatever is read while requests end, each credit counts once, those of oth
 	);
 	await fc.assert(
 		fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
-			const { clock, store, timers, credits } = desk();
+			const { clock, store, timers, credits } = creditWindow();
 			const first = Promise.resolve(credits.take(caller("a"), asks(1)));
 			await store.letGo();
 			(await first).settle(0);

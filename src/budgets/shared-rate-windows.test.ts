@@ -17,24 +17,24 @@ const closing: (() => void)[] = [];
 
 /** One node's access to the store, which the test can count, delay and cut. */
 class Way implements SharedMinutes {
-	readonly #desk: PostgresMinutes;
+	readonly #store: PostgresMinutes;
 	exchanges = 0;
 	cut = false;
 	held: Promise<void> = Promise.resolve();
 
 	constructor() {
-		this.#desk = new PostgresMinutes(url, systemTimers);
+		this.#store = new PostgresMinutes(url, systemTimers);
 	}
 
 	async exchange(exchange: MinuteExchange): Promise<MinuteAnswer> {
 		this.exchanges++;
 		await this.held;
 		if (this.cut) throw new Error("the store is away");
-		return this.#desk.exchange(exchange);
+		return this.#store.exchange(exchange);
 	}
 
 	close(): Promise<void> {
-		return this.#desk.close();
+		return this.#store.close();
 	}
 }
 

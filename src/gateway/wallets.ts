@@ -49,9 +49,9 @@ export class Wallets {
 			suggestedUsd: x402.suggestedTopUpUsd,
 			maximumUsd: x402.maximumTopUpUsd,
 		});
-		this.auth = new X402WalletAuth({ signIn, desk: topUps, addresses, topUpsPerMinute });
+		this.auth = new X402WalletAuth({ signIn, topUps, addresses, topUpsPerMinute });
 		this.routeDeps = {
-			topUp: { desk: topUps, addresses, topUpsPerMinute, urlOf: ({ url }) => signIn.challenge(url).info.uri },
+			topUp: { topUps, addresses, topUpsPerMinute, urlOf: ({ url }) => signIn.challenge(url).info.uri },
 			walletBalance: { statements, limits, readsPerMinute },
 			walletTransactions: { statements, readsPerMinute },
 		};

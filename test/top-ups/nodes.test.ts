@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { TopUpOutcome } from "../../src/payments/port.ts";
 import { StoreFolder } from "../../src/store/testing/store-folder.ts";
 import { type PostgresCluster, startPostgres } from "../support/postgres-cluster.ts";
-import { TestDesk } from "../support/top-up-desk.ts";
+import { TestTopUpService } from "../support/test-top-up-service.ts";
 import { headerOf, startUsdcChain, type UsdcChain } from "../support/usdc-chain.ts";
 
 let cluster: PostgresCluster;
@@ -24,28 +24,30 @@ const brief = (outcome: TopUpOutcome) =>
 test("servers that share a key send one after the other, and a header that comes to all of them is one payment", async () => {
 	const books = new StoreFolder(await cluster.newDatabase());
 	const { key } = await chain.feePayer();
-	const first = await TestDesk.open({ chain, books, key, node: "node_1", facilitatorMs: 60_000 });
+	const first = await TestTopUpService.open({ chain, books, key, node: "node_1", facilitatorMs: 60_000 });
 	const { payTo } = first;
-	const others = ["node_2", "node_3"].map((node) => TestDesk.open({ chain, books, key, payTo, node, facilitatorMs: 60_000 }));
-	const desks = [first, ...(await Promise.all(others))];
+	const others = ["node_2", "node_3"].map((node) =>
+		TestTopUpService.open({ chain, books, key, payTo, node, facilitatorMs: 60_000 }),
+	);
+	const services = [first, ...(await Promise.all(others))];
 	try {
 		// The schema is made by the first question.
 		await first.credited();
 		const payers = [];
 		for (let number = 0; number < 9; number++) payers.push(await chain.payer());
 		const headers = await Promise.all(payers.map(async (payer) => headerOf(await chain.sign(payer, payTo))));
-		const apart = await Promise.all(headers.map((header, index) => desks[index % 3]?.topUp(header)));
+		const apart = await Promise.all(headers.map((header, index) => services[index % 3]?.topUp(header)));
 		expect(apart.map((outcome) => outcome && brief(outcome))).toEqual(Array.from({ length: 9 }, () => "credited"));
 		const [payer] = payers;
 		if (payer === undefined) throw new Error("no payer");
 		const same = headerOf(await chain.sign(payer, payTo));
-		const together = await Promise.all([...desks, ...desks].map((desk) => desk.topUp(same)));
+		const together = await Promise.all([...services, ...services].map((service) => service.topUp(same)));
 		expect(together.map(brief).sort()).toEqual(["credited", ...Array.from({ length: 5 }, () => "credited before")]);
-		expect(desks.reduce((sum, desk) => sum + desk.settled, 0)).toBe(10);
+		expect(services.reduce((sum, service) => sum + service.settled, 0)).toBe(10);
 		expect(await first.credited()).toBe(await chain.balance(payTo));
 		expect((await books.audit()).ok).toBe(true);
 	} finally {
-		for (const desk of desks) await desk.stop();
+		for (const service of services) await service.stop();
 		await books.remove();
 	}
 });

@@ -9,10 +9,15 @@ import type { AdminStore } from "../../src/store/admin.ts";
 import { StoreFolder } from "../../src/store/testing/store-folder.ts";
 import { systemClock, systemTimers } from "../../src/telemetry/clock.ts";
 import { SOLANA, SolanaCluster } from "../support/solana-cluster.ts";
-import { SolanaDesk, type SolanaDeskOptions, type SolanaSigning, solanaPayment } from "../support/solana-desk.ts";
 import { SolanaFacilitator } from "../support/solana-facilitator.ts";
 import { loadSolanaPackages, type SolanaPackages, solanaFolder } from "../support/solana-packages.ts";
-import { topUpRows } from "../support/top-up-desk.ts";
+import {
+	type SolanaSigning,
+	type SolanaTopUpOptions,
+	SolanaTopUpService,
+	solanaPayment,
+} from "../support/solana-top-up-service.ts";
+import { topUpRows } from "../support/test-top-up-service.ts";
 import { base64 } from "../support/usdc-chain.ts";
 import { type TestSolanaWallet, testSolanaWallet } from "../support/wallets.ts";
 
@@ -63,8 +68,8 @@ describe.skipIf(folder === null)("payments on Solana", () => {
 		}
 	});
 
-	const open = (options: Partial<SolanaDeskOptions> = {}) =>
-		new SolanaDesk({ dir: books.dir, admin, cluster, facilitator, payTo, ...options });
+	const open = (options: Partial<SolanaTopUpOptions> = {}) =>
+		new SolanaTopUpService({ dir: books.dir, admin, cluster, facilitator, payTo, ...options });
 	const sign = async (signing: SolanaSigning = {}, from = payer) =>
 		(await solanaPayment(packages, cluster, { payer: from, payTo, feePayer: facilitator.feePayer }, signing)).header;
 
@@ -75,9 +80,9 @@ describe.skipIf(folder === null)("payments on Solana", () => {
 	};
 
 	test("what is signed is credited to the payer, and a repeat gets the first answer", async () => {
-		const desk = open();
+		const service = open();
 		const header = await sign({ usd: 12.34 });
-		const first = await desk.topUp(header);
+		const first = await service.topUp(header);
 		if (first.kind !== "credited") throw new Error(JSON.stringify(first));
 		expect(first.payment).toMatchObject({
 			walletAddress: payer.address,
@@ -86,36 +91,38 @@ describe.skipIf(folder === null)("payments on Solana", () => {
 			newBalance: 12_340_000_000 as never,
 		});
 		expect(first.response).toMatchObject({ success: true, network: SOLANA.id, payer: payer.address });
-		expect(brief(await desk.topUp(await sign({ usd: 6 })))).toBe("credited 6");
-		expect(await desk.topUp(header)).toEqual({ ...first, first: false } as never);
+		expect(brief(await service.topUp(await sign({ usd: 6 })))).toBe("credited 6");
+		expect(await service.topUp(header)).toEqual({ ...first, first: false } as never);
 		expect(facilitator.settled).toBe(2);
 	});
 
 	test("all dialects are read, and a payment as the chain shows it is the same one", async () => {
-		const desk = open();
+		const service = open();
 		const { transaction } = await solanaPayment(packages, cluster, { payer, payTo, feePayer: facilitator.feePayer });
 		const payload = { transaction };
-		expect(brief(await desk.topUp(base64({ x402Version: 1, scheme: "exact", network: "solana", payload })))).toBe("credited 5");
+		expect(brief(await service.topUp(base64({ x402Version: 1, scheme: "exact", network: "solana", payload })))).toBe(
+			"credited 5",
+		);
 		const shown = Buffer.from(transaction, "base64").fill(7, 1, 65).toString("base64");
 		for (const network of ["solana", SOLANA.id]) {
 			const header = base64({ x402Version: 2, scheme: "exact", network, payload: { transaction: shown } });
-			expect(brief(await desk.topUp(header))).toBe("credited 5 before");
+			expect(brief(await service.topUp(header))).toBe("credited 5 before");
 		}
 	});
 
 	test("the same header ten times at once, and eight payers at once", async () => {
-		const desk = open();
+		const service = open();
 		const header = await sign();
-		const same = await Promise.all(Array.from({ length: 10 }, () => desk.topUp(header)));
+		const same = await Promise.all(Array.from({ length: 10 }, () => service.topUp(header)));
 		expect(same.map(brief).toSorted()).toEqual(["credited 5", ...Array(9).fill("credited 5 before")]);
 		const payers = await Promise.all(Array.from({ length: 8 }, () => cluster.payer()));
-		const others = await Promise.all(payers.map(async (other) => desk.topUp(await sign({}, other))));
+		const others = await Promise.all(payers.map(async (other) => service.topUp(await sign({}, other))));
 		expect(others.map(brief)).toEqual(Array(8).fill("credited 5"));
 		expect(facilitator.settled).toBe(9);
 	});
 
 	test("what is not offered is refused, and nothing is sent", async () => {
-		const desk = open();
+		const service = open();
 		const other = await cluster.receiver();
 		const coin = testSolanaWallet().address;
 		cluster.makeMint(coin);
@@ -137,111 +144,111 @@ describe.skipIf(folder === null)("payments on Solana", () => {
 			[{ signed: { extra: { feePayer: payer.address } } }, "refused malformed_header"],
 		];
 		for (const [signing, expected] of refused)
-			expect([signing, brief(await desk.topUp(await sign(signing)))]).toEqual([signing, expected]);
+			expect([signing, brief(await service.topUp(await sign(signing)))]).toEqual([signing, expected]);
 		const { transaction } = await solanaPayment(packages, cluster, { payer, payTo, feePayer: facilitator.feePayer });
 		const forged = Buffer.from(transaction, "base64").fill(7, 65, 129).toString("base64");
 		const header = base64({ x402Version: 1, scheme: "exact", network: "solana", payload: { transaction: forged } });
-		expect(brief(await desk.topUp(header))).toBe("refused invalid_exact_svm_signature");
+		expect(brief(await service.topUp(header))).toBe("refused invalid_exact_svm_signature");
 		for (const broken of ["", "AA==", transaction.slice(0, 200), Buffer.alloc(1_300).toString("base64")]) {
 			const payload = { transaction: broken };
-			expect(brief(await desk.topUp(base64({ x402Version: 1, scheme: "exact", network: "solana", payload })))).toBe(
+			expect(brief(await service.topUp(base64({ x402Version: 1, scheme: "exact", network: "solana", payload })))).toBe(
 				"refused malformed_header",
 			);
 		}
-		expect([facilitator.settled, await desk.states()]).toEqual([0, []]);
+		expect([facilitator.settled, await service.states()]).toEqual([0, []]);
 	});
 
 	test("a forged copy of a payment that is known reads nothing of it", async () => {
-		const desk = open();
+		const service = open();
 		const { header, transaction } = await solanaPayment(packages, cluster, { payer, payTo, feePayer: facilitator.feePayer });
-		expect(brief(await desk.topUp(header))).toBe("credited 5");
+		expect(brief(await service.topUp(header))).toBe("credited 5");
 		const forged = Buffer.from(transaction, "base64").fill(7, 65, 129).toString("base64");
 		const copy = base64({ x402Version: 1, scheme: "exact", network: "solana", payload: { transaction: forged } });
-		expect(brief(await desk.topUp(copy))).toBe("refused signature_mismatch");
+		expect(brief(await service.topUp(copy))).toBe("refused signature_mismatch");
 	});
 
 	test("a facilitator that is away takes nothing: the same header is credited later", async () => {
-		const desk = open();
+		const service = open();
 		const header = await sign();
 		facilitator.fault = "down";
-		expect(brief(await desk.topUp(header))).toBe("unavailable");
+		expect(brief(await service.topUp(header))).toBe("unavailable");
 		facilitator.fault = null;
-		expect(brief(await desk.topUp(header))).toBe("credited 5");
+		expect(brief(await service.topUp(header))).toBe("credited 5");
 	});
 
 	test("what the facilitator sent without telling is found on the chain, among other payments", async () => {
-		const desk = open();
+		const service = open();
 		facilitator.fault = "after-settle";
 		const headers = [await sign({ usd: 5 }), await sign({ usd: 6 }), await sign({ usd: 7 })];
 		const outcomes = [];
-		for (const header of headers) outcomes.push(brief(await desk.topUp(header)));
+		for (const header of headers) outcomes.push(brief(await service.topUp(header)));
 		expect(outcomes).toEqual(["credited 5", "credited 6", "credited 7"]);
 		expect(facilitator.settled).toBe(3);
 	});
 
 	test("what was not sent is sent with the same header again", async () => {
-		const desk = open();
+		const service = open();
 		const header = await sign();
 		facilitator.fault = "before-settle";
-		expect(brief(await desk.topUp(header))).toBe("pending");
+		expect(brief(await service.topUp(header))).toBe("pending");
 		facilitator.fault = null;
-		expect(brief(await desk.topUp(header))).toBe("credited 5 before");
+		expect(brief(await service.topUp(header))).toBe("credited 5 before");
 	});
 
 	test("what is confirmed is pending until it is final, and is not sent twice", async () => {
-		const desk = open({ facilitatorMs: 4_000 });
+		const service = open({ facilitatorMs: 4_000 });
 		cluster.final = false;
 		const header = await sign();
-		const transaction = transactionOf(await desk.topUp(header));
+		const transaction = transactionOf(await service.topUp(header));
 		expect(transaction).toMatch(/^[1-9A-HJ-NP-Za-km-z]{64,88}$/);
-		expect(transactionOf(await desk.topUp(header))).toBe(transaction);
+		expect(transactionOf(await service.topUp(header))).toBe(transaction);
 		cluster.finalize();
-		await desk.sweep();
-		expect(await desk.states()).toEqual(["credited"]);
-		expect(brief(await desk.topUp(header))).toBe("credited 5 before");
+		await service.sweep();
+		expect(await service.states()).toEqual(["credited"]);
+		expect(brief(await service.topUp(header))).toBe("credited 5 before");
 		expect(facilitator.settled).toBe(1);
 	});
 
 	test("with commitment confirmed it is credited at once, and watched until it is final", async () => {
-		const desk = open({ solana: { commitment: "confirmed" } });
+		const service = open({ solana: { commitment: "confirmed" } });
 		cluster.final = false;
-		expect(brief(await desk.topUp(await sign()))).toBe("credited 5");
-		await desk.topUps.credits.check(true);
+		expect(brief(await service.topUp(await sign()))).toBe("credited 5");
+		await service.topUps.credits.check(true);
 		cluster.finalize();
-		await desk.topUps.credits.check(true);
+		await service.topUps.credits.check(true);
 		expect(facilitator.settled).toBe(1);
 	});
 
 	test("a transaction that was dropped ends when no block takes it any more, not before", async () => {
-		const desk = open({ clock: LATER });
+		const service = open({ clock: LATER });
 		waitForBlocks();
 		const header = await sign();
-		expect(brief(await desk.topUp(header))).toBe("pending");
+		expect(brief(await service.topUp(header))).toBe("pending");
 		cluster.drop();
-		await desk.sweep();
-		expect(await desk.states()).toEqual(["unknown"]);
+		await service.sweep();
+		expect(await service.states()).toEqual(["unknown"]);
 		cluster.advance(TOO_LATE);
-		await desk.sweep();
-		expect(await desk.states()).toEqual(["failed"]);
-		expect(brief(await desk.topUp(header))).toBe("ended transaction_expired");
+		await service.sweep();
+		expect(await service.states()).toEqual(["failed"]);
+		expect(brief(await service.topUp(header))).toBe("ended transaction_expired");
 		cluster.automatic = true;
 		facilitator.fault = null;
-		expect(brief(await desk.topUp(await sign()))).toBe("credited 5");
+		expect(brief(await service.topUp(await sign()))).toBe("credited 5");
 	});
 
 	test("a payment does not end while the node lists a transaction that it does not tell", async () => {
-		const desk = open({ clock: LATER });
+		const service = open({ clock: LATER });
 		waitForBlocks();
 		const header = await sign();
-		expect(brief(await desk.topUp(header))).toBe("pending");
+		expect(brief(await service.topUp(header))).toBe("pending");
 		cluster.land();
 		cluster.forgetful = true;
 		cluster.advance(TOO_LATE);
-		await desk.sweep();
-		expect(await desk.states()).toEqual(["unknown"]);
+		await service.sweep();
+		expect(await service.states()).toEqual(["unknown"]);
 		cluster.forgetful = false;
-		await desk.sweep();
-		expect(await desk.states()).toEqual(["credited"]);
+		await service.sweep();
+		expect(await service.states()).toEqual(["credited"]);
 	});
 
 	test("a transaction that lands late is credited by the sweep of a server that starts again", async () => {
@@ -257,26 +264,26 @@ describe.skipIf(folder === null)("payments on Solana", () => {
 	});
 
 	test("a transaction that lands and fails ends the payment", async () => {
-		const desk = open();
+		const service = open();
 		waitForBlocks();
 		const header = await sign({ usd: 800 });
-		expect(brief(await desk.topUp(header))).toBe("pending");
+		expect(brief(await service.topUp(header))).toBe("pending");
 		await cluster.give(payer.address, 1);
 		cluster.land();
-		await desk.sweep();
-		expect(brief(await desk.topUp(header))).toBe("ended transaction_failed");
+		await service.sweep();
+		expect(brief(await service.topUp(header))).toBe("ended transaction_failed");
 	});
 
 	test("payments of one wallet that its tokens do not cover together are not sent together", async () => {
-		const desk = open();
+		const service = open();
 		const poor = await cluster.payer(9);
 		waitForBlocks();
 		const headers = [await sign({}, poor), await sign({}, poor), await sign({}, poor)];
-		const outcomes = await Promise.all(headers.map((header) => desk.topUp(header)));
+		const outcomes = await Promise.all(headers.map((header) => service.topUp(header)));
 		expect(outcomes.map(brief).toSorted()).toEqual(["pending", "unavailable", "unavailable"]);
 		cluster.land();
-		await desk.sweep();
-		const again = await Promise.all(headers.map((header) => desk.topUp(header)));
+		await service.sweep();
+		const again = await Promise.all(headers.map((header) => service.topUp(header)));
 		expect(again.map(brief).toSorted()).toEqual([
 			"credited 5 before",
 			...Array(2).fill("refused invalid_exact_svm_transaction_simulation_failed"),
@@ -284,45 +291,52 @@ describe.skipIf(folder === null)("payments on Solana", () => {
 	});
 
 	test("what came to the chain by itself is credited when its header comes, too late as well", async () => {
-		const desk = open();
+		const service = open();
 		const [header, late, never] = [await sign(), await sign({ usd: 6 }), await sign({ usd: 7 })];
-		const elsewhere = new SolanaDesk({ dir: books.dir, admin: books.admin(), cluster, facilitator, payTo });
+		const elsewhere = new SolanaTopUpService({ dir: books.dir, admin: books.admin(), cluster, facilitator, payTo });
 		const other = new StoreFolder();
-		const stranger = new SolanaDesk({ dir: other.dir, admin: other.admin(), cluster, facilitator, payTo });
+		const stranger = new SolanaTopUpService({ dir: other.dir, admin: other.admin(), cluster, facilitator, payTo });
 		for (const sent of [header, late]) expect(brief(await stranger.topUp(sent))).toStartWith("credited");
 		await other.remove();
 		expect(brief(await elsewhere.topUp(header))).toBe("credited 5 before");
 		cluster.advance(TOO_LATE);
-		expect(brief(await desk.topUp(late))).toBe("credited 6 before");
-		expect(brief(await desk.topUp(never))).toBe("refused expired");
+		expect(brief(await service.topUp(late))).toBe("credited 6 before");
+		expect(brief(await service.topUp(never))).toBe("refused expired");
 		expect(facilitator.settled).toBe(2);
 	});
 
 	test("what somebody else sent is not called expired while it is not final, or while the node does not tell it", async () => {
-		const desk = open();
+		const service = open();
 		const other = new StoreFolder();
-		const stranger = new SolanaDesk({ dir: other.dir, admin: other.admin(), cluster, facilitator, payTo, facilitatorMs: 1_000 });
+		const stranger = new SolanaTopUpService({
+			dir: other.dir,
+			admin: other.admin(),
+			cluster,
+			facilitator,
+			payTo,
+			facilitatorMs: 1_000,
+		});
 		cluster.final = false;
 		const [late, never] = [await sign({ usd: 6 }), await sign({ usd: 7 })];
 		expect(brief(await stranger.topUp(late))).toBe("pending");
 		await other.remove();
 		cluster.advance(TOO_LATE);
-		for (const header of [late, never]) expect(brief(await desk.topUp(header))).toBe("pending");
+		for (const header of [late, never]) expect(brief(await service.topUp(header))).toBe("pending");
 		cluster.forgetful = true;
 		cluster.finalize();
-		expect(brief(await desk.topUp(late))).toBe("pending");
+		expect(brief(await service.topUp(late))).toBe("pending");
 		cluster.forgetful = false;
-		expect(brief(await desk.topUp(late))).toBe("credited 6 before");
-		expect(brief(await desk.topUp(never))).toBe("refused expired");
+		expect(brief(await service.topUp(late))).toBe("credited 6 before");
+		expect(brief(await service.topUp(never))).toBe("refused expired");
 	});
 
 	test("while the node is away, or one of another cluster, offers are made and payments wait", async () => {
-		const desk = open();
+		const service = open();
 		const resource = { url: "https://api.example.test/x", description: "x", mimeType: "application/json" };
-		const feePayers = (of: SolanaDesk) => of.topUps.offers.v2({ resource }).accepts.map(({ extra }) => extra.feePayer);
+		const feePayers = (of: SolanaTopUpService) => of.topUps.offers.v2({ resource }).accepts.map(({ extra }) => extra.feePayer);
 		const header = await sign();
 		cluster.away = true;
-		expect(brief(await desk.topUp(header))).toBe("unavailable");
+		expect(brief(await service.topUp(header))).toBe("unavailable");
 		cluster.away = false;
 		expect(brief(await open({ solana: { network: "solana-devnet" } }).topUp(header))).toBe("refused network_mismatch");
 		const devnet = open({ solana: { network: "solana-devnet", payTo } });
@@ -335,23 +349,23 @@ describe.skipIf(folder === null)("payments on Solana", () => {
 		expect(brief(await devnet.topUp(await sign({ signed: { asset: accepted.asset }, accepted })))).toBe("unavailable");
 		devnet.topUps.start();
 		// Who pays the fees is heard once, and stands while the facilitator is away.
-		desk.topUps.start();
-		while (feePayers(desk)[0] === undefined) await Bun.sleep(5);
+		service.topUps.start();
+		while (feePayers(service)[0] === undefined) await Bun.sleep(5);
 		facilitator.fault = "down";
-		expect(feePayers(desk)).toEqual([facilitator.feePayer]);
+		expect(feePayers(service)).toEqual([facilitator.feePayer]);
 		expect(feePayers(open())).toEqual([undefined]);
 		expect(feePayers(open({ solana: { feePayer: facilitator.feePayer } }))).toEqual([facilitator.feePayer]);
 		facilitator.fault = null;
-		await Promise.all([desk.topUps.stop(), devnet.topUps.stop()]);
-		expect(brief(await desk.topUp(header))).toBe("credited 5");
+		await Promise.all([service.topUps.stop(), devnet.topUps.stop()]);
+		expect(brief(await service.topUp(header))).toBe("credited 5");
 	});
 
 	test("the books are held against the chain, payment by payment", async () => {
-		const desk = open();
-		const look = () => reconcile(desk.config, topUpRows(admin), systemTimers);
-		expect(brief(await desk.topUp(await sign()))).toBe("credited 5");
+		const service = open();
+		const look = () => reconcile(service.config, topUpRows(admin), systemTimers);
+		expect(brief(await service.topUp(await sign()))).toBe("credited 5");
 		waitForBlocks();
-		expect(brief(await desk.topUp(await sign()))).toBe("pending");
+		expect(brief(await service.topUp(await sign()))).toBe("pending");
 		expect(await look()).toMatchObject({
 			checked: { credited: 1, unknown: 1 },
 			credited: { [SOLANA.id]: 5_000_000 },
@@ -361,7 +375,7 @@ describe.skipIf(folder === null)("payments on Solana", () => {
 		expect((await look()).discrepancies.map(({ state, finding }) => [state, finding.replace(/: .*/, "")])).toEqual([
 			["unknown", "the chain shows a transfer that is not credited"],
 		]);
-		await desk.sweep();
+		await service.sweep();
 		expect((await look()).discrepancies).toEqual([]);
 	});
 
@@ -380,18 +394,18 @@ describe.skipIf(folder === null)("payments on Solana", () => {
 	});
 
 	test("what a server books while the books are read is no difference", async () => {
-		const desk = open();
+		const service = open();
 		const rows = topUpRows(admin);
 		waitForBlocks();
-		expect(brief(await desk.topUp(await sign()))).toBe("pending");
+		expect(brief(await service.topUp(await sign()))).toBe("pending");
 		const booked = await reconcile(
-			desk.config,
+			service.config,
 			{
 				...rows,
 				async list(page) {
 					const read = await rows.list(page);
 					cluster.land();
-					await desk.sweep();
+					await service.sweep();
 					return read;
 				},
 			},
@@ -399,17 +413,17 @@ describe.skipIf(folder === null)("payments on Solana", () => {
 		);
 		expect(booked).toMatchObject({ checked: { credited: 1, unknown: 0 }, discrepancies: [] });
 		// A server that is at it is waited for.
-		expect(brief(await desk.topUp(await sign()))).toBe("pending");
+		expect(brief(await service.topUp(await sign()))).toBe("pending");
 		cluster.land();
 		const waiting = (await rows.list({ after: "", limit: 10 })).find(({ state }) => state === "unknown");
 		await runOperation(admin, "takeTopUp", { id: waiting?.id ?? "", settler: "node_a", termMs: 60_000 });
 		let looks = 0;
 		const waited = await reconcile(
-			desk.config,
+			service.config,
 			{
 				...rows,
 				async find(key) {
-					if (++looks === 2) await desk.sweep();
+					if (++looks === 2) await service.sweep();
 					return rows.find(key);
 				},
 			},
@@ -420,7 +434,7 @@ describe.skipIf(folder === null)("payments on Solana", () => {
 
 	test("what was taken while the server was killed is credited when it starts again", async () => {
 		const { header } = await solanaPayment(packages, cluster, { payer, payTo, feePayer: facilitator.feePayer });
-		const program = join(import.meta.dir, "killed-solana-desk.ts");
+		const program = join(import.meta.dir, "killed-solana-top-up.ts");
 		const given = { dir: books.dir, payTo, header, cluster: { url: cluster.url }, facilitator: { url: facilitator.url } };
 		cluster.automatic = false;
 		const child = Bun.spawn([process.execPath, program, JSON.stringify(given)], { stdout: "inherit", stderr: "inherit" });
@@ -429,10 +443,10 @@ describe.skipIf(folder === null)("payments on Solana", () => {
 		await child.exited;
 		cluster.land();
 		expect(await cluster.balance(payTo)).toBe(5_000_000);
-		const desk = open();
-		expect(await desk.credited()).toBe(0);
-		await desk.topUps.sweep(true);
-		expect(await desk.states()).toEqual(["credited"]);
-		expect(brief(await desk.topUp(header))).toBe("credited 5 before");
+		const service = open();
+		expect(await service.credited()).toBe(0);
+		await service.topUps.sweep(true);
+		expect(await service.states()).toEqual(["credited"]);
+		expect(brief(await service.topUp(header))).toBe("credited 5 before");
 	});
 });

@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { decoded } from "../support/paying-gateway.ts";
 import { serve, turnpike } from "../support/served.ts";
 import { SOLANA, SolanaCluster } from "../support/solana-cluster.ts";
-import { solanaPayment } from "../support/solana-desk.ts";
 import { SolanaFacilitator } from "../support/solana-facilitator.ts";
 import { loadSolanaPackages, type SolanaPackages, solanaFolder } from "../support/solana-packages.ts";
+import { solanaPayment } from "../support/solana-top-up-service.ts";
 
 const folder = solanaFolder();
 

@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { decoded } from "../support/paying-gateway.ts";
 import { SOLANA, SolanaCluster } from "../support/solana-cluster.ts";
-import { solanaPayment } from "../support/solana-desk.ts";
 import { SolanaFacilitator } from "../support/solana-facilitator.ts";
 import { loadSolanaPackages, type SolanaPackages, solanaFolder } from "../support/solana-packages.ts";
+import { solanaPayment } from "../support/solana-top-up-service.ts";
 import { until } from "../support/until.ts";
 import { CHAT_MODEL, RPC_CALL_NANO, startWalletGateway, type WalletGateway } from "../support/wallet-gateway.ts";
 import type { TestSolanaWallet } from "../support/wallets.ts";

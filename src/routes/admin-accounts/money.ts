@@ -27,8 +27,8 @@ export async function moveMoney(
 	call: Call,
 	{ accounts }: AdminAccountDeps,
 ): Promise<Answer> {
-	const booked = await accounts[what]({ accountId, amount: body.amountUsd, reference: requireIdempotencyKey(call) });
-	return json({ data: entryView(booked), success: true }, 200, booked.replayed ? REPLAYED_HEADER : {});
+	const entry = await accounts[what]({ accountId, amount: body.amountUsd, reference: requireIdempotencyKey(call) });
+	return json({ data: entryView(entry), success: true }, 200, entry.replayed ? REPLAYED_HEADER : {});
 }
 
 /** POST /admin/accounts/{id}/refunds */

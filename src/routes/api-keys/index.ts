@@ -110,8 +110,8 @@ export function apiKeyRoutes(deps: ApiKeyDeps): Endpoint[] {
 			summary: "One key with what it spent",
 			answer: answer("The key", Type.Object({ data: KeyWithUsageSchema })),
 			run: async ({ params }, call) => {
-				const found = await deps.keys.get(callerOf(call).account.id, params.id ?? "", call.admittedAtMs);
-				return json({ data: keyWithUsageView(found) });
+				const key = await deps.keys.get(callerOf(call).account.id, params.id ?? "", call.admittedAtMs);
+				return json({ data: keyWithUsageView(key) });
 			},
 		}),
 	];

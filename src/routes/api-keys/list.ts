@@ -11,13 +11,13 @@ export async function listKeys(query: ListKeysQuery, call: Call, { keys }: ApiKe
 	const accountId = callerOf(call).account.id;
 	const paged = query.page !== undefined || query.limit !== undefined;
 	const { page = 1, limit = LARGEST_PAGE } = query;
-	const wanted = paged ? { offset: (page - 1) * limit, limit } : undefined;
-	const found = await keys.list(accountId, call.admittedAtMs, wanted);
+	const range = paged ? { offset: (page - 1) * limit, limit } : undefined;
+	const result = await keys.list(accountId, call.admittedAtMs, range);
 	const headers = {
 		"x-pagination-limit": String(limit),
 		"x-pagination-page": String(page),
-		"x-pagination-total": String(found.total),
-		"x-pagination-total-pages": String(Math.ceil(found.total / limit)),
+		"x-pagination-total": String(result.total),
+		"x-pagination-total-pages": String(Math.ceil(result.total / limit)),
 	};
-	return json({ object: "list", data: found.keys.map(keyWithUsageView) }, 200, paged ? headers : {});
+	return json({ object: "list", data: result.keys.map(keyWithUsageView) }, 200, paged ? headers : {});
 }

@@ -44,7 +44,7 @@ export async function admitSpeech(input: Input<SpeechBody, unknown>, call: Call,
 				streaming: (body.streaming ?? body.stream) === true || body.stream_format === "sse",
 				asEvents: body.stream_format === "sse",
 				synthesis: new Synthesis(order, deps),
-				spoken: () => {
+				onSpoken: () => {
 					// A use that cannot be recorded only shortens the voice's life.
 					if (voice.kind === "cloned") deps.voices.touch(voice.voice).catch(() => {});
 				},

@@ -9,7 +9,7 @@ import { PostedStream } from "../../server/posted-stream.ts";
 import type { Synthesis } from "./synthesis.ts";
 
 /** A speech request after admission and hold. */
-export interface SpeechSession {
+export interface AdmittedSpeech {
 	readonly call: Call;
 	readonly model: SpeechModel;
 	readonly facts: SpeechProperties;
@@ -20,45 +20,45 @@ export interface SpeechSession {
 	readonly asEvents: boolean;
 	readonly synthesis: Synthesis;
 	/** Called when the whole text was spoken. */
-	spoken(): void;
+	onSpoken(): void;
 }
 
 /** Speaks, posts the characters, and answers: whole, or as pieces arrive. */
-export function answerSpeech(session: SpeechSession): Promise<MeteredAnswer> {
-	return session.streaming ? answerPieces(session) : answerWhole(session);
+export function answerSpeech(speech: AdmittedSpeech): Promise<MeteredAnswer> {
+	return speech.streaming ? answerPieces(speech) : answerWhole(speech);
 }
 
-async function answerWhole(session: SpeechSession): Promise<MeteredAnswer> {
-	const { call, synthesis, format } = session;
+async function answerWhole(speech: AdmittedSpeech): Promise<MeteredAnswer> {
+	const { call, synthesis, format } = speech;
 	call.suspendIdleTimeout();
 	try {
 		const { bytes, source } = await synthesis.whole();
-		tellSource(call, source);
-		post(session, call.signal.aborted ? CLIENT_LEFT : 200);
-		session.spoken();
+		setSourceHeaders(call, source);
+		post(speech, call.signal.aborted ? CLIENT_LEFT : 200);
+		speech.onSpoken();
 		return { status: 200, type: AUDIO_CONTENT_TYPES[format], body: bytes };
 	} catch (error) {
-		return leftOr(session, error);
+		return leftOr(speech, error);
 	} finally {
 		call.resumeIdleTimeout();
 	}
 }
 
-async function answerPieces(session: SpeechSession): Promise<MeteredAnswer> {
-	const { call, synthesis, settlement, format, asEvents } = session;
+async function answerPieces(speech: AdmittedSpeech): Promise<MeteredAnswer> {
+	const { call, synthesis, settlement, format, asEvents } = speech;
 	call.suspendIdleTimeout();
 	try {
 		const { pieces, source } = await synthesis.pieces();
-		tellSource(call, source);
+		setSourceHeaders(call, source);
 		const stream = new PostedStream({
 			pieces: asEvents ? inEvents(pieces) : pieces,
 			signal: call.signal,
 			async onSourceEnd() {
-				await post(session, 200)?.durable;
-				session.spoken();
+				await post(speech, 200)?.durable;
+				speech.onSpoken();
 			},
 			async onCallerLeft() {
-				await post(session, CLIENT_LEFT)?.durable;
+				await post(speech, CLIENT_LEFT)?.durable;
 			},
 			onSourceFailed: () => settlement.void(),
 		});
@@ -66,7 +66,7 @@ async function answerPieces(session: SpeechSession): Promise<MeteredAnswer> {
 		return { status: 200, type, body: stream.readable(), ended: stream.ended };
 	} catch (error) {
 		call.resumeIdleTimeout();
-		return leftOr(session, error);
+		return leftOr(speech, error);
 	}
 }
 
@@ -86,14 +86,14 @@ function event(data: { readonly type: string; readonly audio?: string }): Uint8A
 }
 
 /** Posts what was spoken where the caller left; any other failure is thrown and costs nothing. */
-function leftOr(session: SpeechSession, error: unknown): MeteredAnswer {
-	if (!session.call.signal.aborted || session.synthesis.upstream === null) throw error;
-	post(session, CLIENT_LEFT);
+function leftOr(speech: AdmittedSpeech, error: unknown): MeteredAnswer {
+	if (!speech.call.signal.aborted || speech.synthesis.upstream === null) throw error;
+	post(speech, CLIENT_LEFT);
 	return CLIENT_LEFT_ANSWER;
 }
 
 /** Posts the characters that were spoken; returns null where the request was settled before. */
-function post({ model, facts, settlement, synthesis }: SpeechSession, status: number): Posted | null {
+function post({ model, facts, settlement, synthesis }: AdmittedSpeech, status: number): Posted | null {
 	const units = synthesis.charactersSpoken;
 	const lines = units > 0 ? [{ sku: `${model.id}-tts-mcharacter`, units, picoPrice: facts.characterPrice }] : [];
 	const posted = settlement.post({ lines, usage: null, status, upstream: synthesis.upstream });
@@ -101,7 +101,7 @@ function post({ model, facts, settlement, synthesis }: SpeechSession, status: nu
 	return posted;
 }
 
-function tellSource(call: Call, { upstream, retries }: { readonly upstream: string; readonly retries: number }): void {
+function setSourceHeaders(call: Call, { upstream, retries }: { readonly upstream: string; readonly retries: number }): void {
 	call.headers["x-service-model-router"] = upstream;
 	if (retries > 0) call.headers["x-retry-count"] = String(retries);
 }

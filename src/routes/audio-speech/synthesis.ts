@@ -37,7 +37,7 @@ interface Source {
 	readonly input: AudioInput;
 	readonly tempo: number;
 	/** True: the bytes are in the requested format already. */
-	readonly asAsked: boolean;
+	readonly inRequestedFormat: boolean;
 	/** Ends audio that is not read to its end. */
 	cancel(): void;
 }
@@ -69,7 +69,9 @@ export class Synthesis {
 	async whole(): Promise<{ readonly bytes: Uint8Array; readonly source: Source }> {
 		const source = await this.#open();
 		try {
-			const bytes = source.asAsked ? await gathered(source.input.bytes) : await this.#deps.encoder.whole(this.#encoding(source));
+			const bytes = source.inRequestedFormat
+				? await gathered(source.input.bytes)
+				: await this.#deps.encoder.whole(this.#encoding(source));
 			return { bytes, source };
 		} finally {
 			source.cancel();
@@ -79,7 +81,7 @@ export class Synthesis {
 	/** Returns the audio in pieces as they arrive; resolves when its first bytes have arrived. */
 	async pieces(): Promise<{ readonly pieces: AsyncIterator<Uint8Array>; readonly source: Source }> {
 		const source = await this.#open();
-		const bytes = source.asAsked ? source.input.bytes : this.#deps.encoder.stream(this.#encoding(source));
+		const bytes = source.inRequestedFormat ? source.input.bytes : this.#deps.encoder.stream(this.#encoding(source));
 		const iterator = bytes[Symbol.asyncIterator]();
 		try {
 			const first = await iterator.next();
@@ -109,7 +111,7 @@ export class Synthesis {
 
 	async #byServer(): Promise<Source> {
 		const { voice, text, ...order } = this.#order;
-		const spoken: SpeechAnswer = await this.#deps.upstreams.speak({
+		const audio: SpeechAnswer = await this.#deps.upstreams.speak({
 			...order,
 			input: text,
 			voice: voice.kind === "own" ? voice.name : "",
@@ -118,16 +120,16 @@ export class Synthesis {
 				this.#sentTo = upstream;
 			},
 		});
-		const wanted = order.sampleRate ?? SPEECH_SAMPLE_RATE;
-		const rate = spoken.sampleRate ?? wanted;
-		const { bytes } = spoken;
+		const requestedRate = order.sampleRate ?? SPEECH_SAMPLE_RATE;
+		const rate = audio.sampleRate ?? requestedRate;
+		const { bytes } = audio;
 		return {
-			upstream: spoken.upstream,
-			retries: spoken.retries,
-			input: spoken.format === "pcm" ? { kind: "pcm", sampleRate: rate, bytes } : { kind: "file", bytes },
-			tempo: spoken.tempo,
-			asAsked: spoken.format === order.format && spoken.tempo === 1 && (spoken.format !== "pcm" || rate === wanted),
-			cancel: () => spoken.cancel(),
+			upstream: audio.upstream,
+			retries: audio.retries,
+			input: audio.format === "pcm" ? { kind: "pcm", sampleRate: rate, bytes } : { kind: "file", bytes },
+			tempo: audio.tempo,
+			inRequestedFormat: audio.format === order.format && audio.tempo === 1 && (audio.format !== "pcm" || rate === requestedRate),
+			cancel: () => audio.cancel(),
 		};
 	}
 
@@ -159,31 +161,31 @@ export class Synthesis {
 		const pace = paceOf(speed);
 		const stop = new AbortController();
 		const request = { text, voice: voice.name, speed: pace.speed, tenant, signal: AbortSignal.any([signal, stop.signal]) };
-		const spoken = engine.synthesize(request)[Symbol.asyncIterator]();
+		const audio = engine.synthesize(request)[Symbol.asyncIterator]();
 		let first: IteratorResult<PcmPiece>;
 		try {
-			first = await spoken.next();
+			first = await audio.next();
 		} catch (error) {
 			if (!(error instanceof SpeechInputError)) throw error;
 			const param = error.code === "unknown-voice" ? "voice" : "input";
 			throw new ApiError("INVALID_REQUEST", { message: `${param}: ${error.message}`, param });
 		}
-		const bytes = this.#samplesOf(first, spoken);
+		const bytes = this.#samplesOf(first, audio);
 		return {
 			upstream: EMBEDDED,
 			retries: 0,
 			input: { kind: "pcm", sampleRate: SPEECH_SAMPLE_RATE, bytes },
 			tempo: pace.tempo,
-			asAsked: format === "pcm" && pace.tempo === 1,
+			inRequestedFormat: format === "pcm" && pace.tempo === 1,
 			cancel: () => {
 				stop.abort(new Error("the rest is not wanted"));
-				void spoken.return?.()?.catch(() => {});
+				void audio.return?.()?.catch(() => {});
 			},
 		};
 	}
 
-	async *#samplesOf(first: IteratorResult<PcmPiece>, spoken: AsyncIterator<PcmPiece>): AsyncGenerator<Uint8Array, void> {
-		for (let next = first; !next.done; next = await spoken.next()) {
+	async *#samplesOf(first: IteratorResult<PcmPiece>, audio: AsyncIterator<PcmPiece>): AsyncGenerator<Uint8Array, void> {
+		for (let next = first; !next.done; next = await audio.next()) {
 			const { samples, charactersDone } = next.value;
 			this.#pieceCharacters = Math.min(charactersDone, this.#order.characters);
 			if (samples.length > 0) yield new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength);

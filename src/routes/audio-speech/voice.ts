@@ -21,19 +21,19 @@ const HANDLE = /^vv_[A-Za-z0-9_-]{1,200}$/;
  * has expired, or was made for another model
  */
 export async function chooseVoice(
-	{ voice: wanted, input, language }: Pick<SpeechBody, "voice" | "input" | "language">,
+	{ voice: name, input, language }: Pick<SpeechBody, "voice" | "input" | "language">,
 	model: SpeechModel,
 	facts: SpeechProperties,
 	caller: Caller,
 	voices: VoiceService,
 ): Promise<ChosenVoice> {
-	if (wanted !== undefined && facts.voices.includes(wanted)) return { kind: "own", name: wanted };
-	if (wanted === undefined || wanted === AUTO) return { kind: "own", name: voiceForText(input, language, facts) };
-	if (HANDLE.test(wanted)) return { kind: "cloned", voice: await clonedVoice(wanted, model, caller, voices) };
-	const alias = openAiVoice(wanted, facts.voices);
+	if (name !== undefined && facts.voices.includes(name)) return { kind: "own", name };
+	if (name === undefined || name === AUTO) return { kind: "own", name: voiceForText(input, language, facts) };
+	if (HANDLE.test(name)) return { kind: "cloned", voice: await clonedVoice(name, model, caller, voices) };
+	const alias = openAiVoice(name, facts.voices);
 	if (alias !== undefined) return { kind: "own", name: alias };
 	const list = facts.voices.join(", ");
-	throw badVoice(`Voice ${JSON.stringify(shortened(wanted))} is not supported by model "${model.id}". Supported voices: ${list}`);
+	throw badVoice(`Voice ${JSON.stringify(shortened(name))} is not supported by model "${model.id}". Supported voices: ${list}`);
 }
 
 async function clonedVoice(id: string, model: SpeechModel, caller: Caller, voices: VoiceService): Promise<StoredVoice> {

@@ -38,7 +38,7 @@ export async function admitTranscription(
 	if (caller === null) throw new ApiError("AUTHENTICATION_FAILED");
 	const model = resolveAudioModel(deps.catalog(), body.model ?? DEFAULT_MODEL, "asr", call.admittedAtMs);
 	if (file === null) throw invalidField(["file"], "is required: the audio, as a file");
-	const { measure, container } = await heard(deps.encoder, file.bytes, call);
+	const { measure, container } = await measured(deps.encoder, file.bytes, call);
 	recordModel(call, model, deps.catalog().deprecationHeaders(model, call.admittedAtMs));
 	const facts = model.transcription;
 	return {
@@ -51,7 +51,7 @@ export async function admitTranscription(
 }
 
 /** @throws ApiError INVALID_AUDIO_FORMAT; ASR_UPSTREAM_VALIDATION_FAILED for audio that is empty, damaged or silent */
-async function heard(
+async function measured(
 	encoder: AudioEncoder,
 	file: Uint8Array,
 	requester: Requester,
@@ -70,7 +70,7 @@ async function heard(
  * Returns which timings are needed: for formats that show them, and where the caller requests them and the model has
  * them.
  */
-function wantedTimings(
+function neededTimings(
 	format: TranscriptFormat,
 	body: TranscriptionBody,
 	facts: TranscriptionProperties,
@@ -121,7 +121,7 @@ class TranscriptionRun {
 	async #ask(): Promise<Transcript> {
 		const { body, call, model, measure, container, file } = this.#of;
 		const format = body.response_format ?? "json";
-		const timings = wantedTimings(format, body, model.transcription);
+		const timings = neededTimings(format, body, model.transcription);
 		const answer = await this.#deps.upstreams.transcribe({
 			requestId: call.requestId,
 			tenant: call.tenant,

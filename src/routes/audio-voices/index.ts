@@ -36,7 +36,7 @@ const NewVoiceSchema = Type.Object(
 	{ model: Type.Optional(Type.String({ default: DEFAULT_MODEL, description: "A speech model with voice_cloning" })) },
 	{ additionalProperties: true },
 );
-const MadeSchema = Type.Object({
+const CreatedVoiceSchema = Type.Object({
 	id: Type.String({ description: "The handle, for voice of POST /audio/speech" }),
 	model: Type.String(),
 });
@@ -70,7 +70,7 @@ export function audioVoiceRoutes(deps: VoicesDeps): Endpoint[] {
 			// Samples are stored, so callers that could never speak with them must not fill the store.
 			mayBeFree: () => hasFreeModel(deps.catalog(), "tts"),
 			codes: ["INVALID_MODEL", "INVALID_AUDIO_FORMAT", "MODEL_OFFLINE", "MODEL_REMOVED"],
-			answer: { type: "application/json", schema: MadeSchema, description: "The handle" },
+			answer: { type: "application/json", schema: CreatedVoiceSchema, description: "The handle" },
 			run: (input, call) => makeVoice(input, call, deps),
 		}),
 		plain({

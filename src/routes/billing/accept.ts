@@ -16,8 +16,8 @@ export function wantsCsv(accept: string | null): boolean {
 }
 
 function qualityOf(parameters: readonly string[]): number {
-	const given = parameters.find((parameter) => parameter.startsWith("q="));
-	if (given === undefined) return 1;
-	const quality = Number(given.slice(2));
+	const weight = parameters.find((parameter) => parameter.startsWith("q="));
+	if (weight === undefined) return 1;
+	const quality = Number(weight.slice(2));
 	return quality >= 0 && quality <= 1 ? quality : 0;
 }

@@ -2,7 +2,7 @@ import type { Statements, UsageSums } from "../../budgets/index.ts";
 import { ApiError } from "../../errors/index.ts";
 import type { Clock } from "../../telemetry/clock.ts";
 
-interface Wanted {
+interface SumsQuery {
 	readonly accountId: string;
 	/** null: all keys of the account. */
 	readonly keyId: string | null;
@@ -11,13 +11,13 @@ interface Wanted {
 	readonly lastDay: number;
 }
 
-interface Kept {
+interface CachedSums {
 	readonly sums: Promise<UsageSums>;
 	readonly untilMs: number;
 }
 
 const LIFE_MS = 10 * 60_000;
-const MAX_KEPT = 500;
+const MAX_CACHED = 500;
 const TIME_LIMIT_MS = 30_000;
 /** Maximum number of keys reported day by day. */
 const TOP_KEYS = 8;
@@ -28,7 +28,7 @@ export class AnalyticsCache {
 	readonly #clock: Clock;
 	readonly #timeLimitMs: number;
 	/** Cached sums in the order of reading. */
-	readonly #kept = new Map<string, Kept>();
+	readonly #cached = new Map<string, CachedSums>();
 
 	constructor(statements: Pick<Statements, "sums">, clock: Clock, timeLimitMs = TIME_LIMIT_MS) {
 		this.#statements = statements;
@@ -40,30 +40,30 @@ export class AnalyticsCache {
 	 * Returns the sums; a failed read is not cached.
 	 * @throws ApiError 504 past the time limit
 	 */
-	sums(wanted: Wanted): Promise<UsageSums> {
-		const name = `${wanted.accountId} ${wanted.keyId} ${wanted.firstDay} ${wanted.lastDay}`;
+	sums(query: SumsQuery): Promise<UsageSums> {
+		const name = `${query.accountId} ${query.keyId} ${query.firstDay} ${query.lastDay}`;
 		const now = this.#clock.monotonicMs();
-		const kept = this.#kept.get(name);
-		if (kept !== undefined && kept.untilMs > now) return kept.sums;
-		this.#kept.delete(name);
-		const sums = this.#read(wanted);
-		this.#kept.set(name, { sums, untilMs: now + LIFE_MS });
+		const cached = this.#cached.get(name);
+		if (cached !== undefined && cached.untilMs > now) return cached.sums;
+		this.#cached.delete(name);
+		const sums = this.#read(query);
+		this.#cached.set(name, { sums, untilMs: now + LIFE_MS });
 		sums.catch(() => {
-			if (this.#kept.get(name)?.sums === sums) this.#kept.delete(name);
+			if (this.#cached.get(name)?.sums === sums) this.#cached.delete(name);
 		});
-		for (const oldest of this.#kept.keys()) {
-			if (this.#kept.size <= MAX_KEPT) break;
-			this.#kept.delete(oldest);
+		for (const oldest of this.#cached.keys()) {
+			if (this.#cached.size <= MAX_CACHED) break;
+			this.#cached.delete(oldest);
 		}
 		return sums;
 	}
 
-	async #read(wanted: Wanted): Promise<UsageSums> {
+	async #read(query: SumsQuery): Promise<UsageSums> {
 		const late = Promise.withResolvers<never>();
 		const message = "The usage could not be summed up in time; ask for fewer days";
 		const timer = setTimeout(() => late.reject(new ApiError("REQUEST_TIMEOUT", { message })), this.#timeLimitMs);
 		try {
-			return await Promise.race([this.#statements.sums({ ...wanted, topKeys: TOP_KEYS }), late.promise]);
+			return await Promise.race([this.#statements.sums({ ...query, topKeys: TOP_KEYS }), late.promise]);
 		} finally {
 			clearTimeout(timer);
 		}

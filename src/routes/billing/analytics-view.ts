@@ -93,12 +93,12 @@ function dailyView(rows: readonly { day: number; id: string; diem: number }[], n
 function namesOf(items: readonly { id: string; name: string; mark: string }[]): Map<string, string> {
 	const counts = new Map<string, number>([["date", 1]]);
 	for (const { name } of items) counts.set(name, (counts.get(name) ?? 0) + 1);
-	const taken = new Set<string>(["date"]);
+	const used = new Set<string>(["date"]);
 	return new Map(
 		items.map(({ id, name, mark }) => {
 			let unique = name !== "" && counts.get(name) === 1 ? name : `${name} (${mark})`.trim();
-			for (let number = 2; taken.has(unique); number++) unique = `${name} (${mark}, ${number})`.trim();
-			taken.add(unique);
+			for (let number = 2; used.has(unique); number++) unique = `${name} (${mark}, ${number})`.trim();
+			used.add(unique);
 			return [id, unique];
 		}),
 	);

@@ -48,9 +48,9 @@ export async function movements(query: MovementsQuery, call: Call, { statements,
 	const owner = `${LIST} of ${accountId}`;
 	const { pageSize, ...place } =
 		query.cursor === undefined ? firstPage(query) : followingPage(query, openCursor(query.cursor, owner, secret, clock.wallMs()));
-	const found = await statements.movements({ ...place, accountId, limit: pageSize + 1 });
-	const entries = found.slice(0, pageSize);
-	const last = found.length > pageSize ? entries.at(-1) : undefined;
+	const rows = await statements.movements({ ...place, accountId, limit: pageSize + 1 });
+	const entries = rows.slice(0, pageSize);
+	const last = rows.length > pageSize ? entries.at(-1) : undefined;
 	const after = last === undefined ? null : { ...place, pageSize, after: last.place };
 	const nextCursor = after === null ? null : sealCursor(after, owner, secret, clock.wallMs());
 	if (wantsCsv(call.request.headers.get("accept"))) return csvPage("billing-movements", csvOf(entries), nextCursor, call);

@@ -24,15 +24,15 @@ const DEFAULT_PAGE_SIZE = 1000;
 export async function usageHistory(query: UsageHistoryQuery, call: Call, { statements, clock }: BillingDeps): Promise<Answer> {
 	const accountId = callerOf(call).account.id;
 	const secret = await statements.cursorSecret();
-	const wanted =
+	const page =
 		query.cursor === undefined ? firstPage(query) : followingPage(query, query.cursor, accountId, secret, clock.wallMs());
-	const { pageSize, ...place } = wanted;
-	const found = await statements.history({ ...place, accountId, limit: pageSize });
-	const { currency, toMs } = wanted;
+	const { pageSize, ...place } = page;
+	const result = await statements.history({ ...place, accountId, limit: pageSize });
+	const { currency, toMs } = page;
 	const nextCursor =
-		found.next === null ? null : sealCursor({ currency, toMs, pageSize, after: found.next }, accountId, secret, clock.wallMs());
-	if (!wantsCsv(call.request.headers.get("accept"))) return json({ data: found.entries.map(usageEntry), nextCursor });
-	return csvPage("billing-usage-history", usageCsv(found.entries), nextCursor, call);
+		result.next === null ? null : sealCursor({ currency, toMs, pageSize, after: result.next }, accountId, secret, clock.wallMs());
+	if (!wantsCsv(call.request.headers.get("accept"))) return json({ data: result.entries.map(usageEntry), nextCursor });
+	return csvPage("billing-usage-history", usageCsv(result.entries), nextCursor, call);
 }
 
 /** Returns a page of a list as a file, with the cursor of the next page in a header. */

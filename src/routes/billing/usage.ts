@@ -30,7 +30,7 @@ export async function usage(query: UsageQuery, call: Call, { statements }: Billi
 	const fromMs = timeOf("startDate", query.startDate);
 	const lastMs = lastTimeOf("endDate", query.endDate);
 	if (fromMs !== null && lastMs !== null && lastMs < fromMs) throw invalidField(["endDate"], "must not be before startDate");
-	const found =
+	const result =
 		currency === "VCU"
 			? { entries: [], total: 0 }
 			: await statements.page({
@@ -42,14 +42,14 @@ export async function usage(query: UsageQuery, call: Call, { statements }: Billi
 					offset: (page - 1) * limit,
 					limit,
 				});
-	const pagination = { limit, page, total: found.total, totalPages: Math.ceil(found.total / limit) };
+	const pagination = { limit, page, total: result.total, totalPages: Math.ceil(result.total / limit) };
 	const headers = { ...paginationHeaders(pagination), Link: LINK };
 	if (!wantsCsv(call.request.headers.get("accept")))
-		return json({ data: found.entries.map(usageEntry), pagination }, 200, headers);
+		return json({ data: result.entries.map(usageEntry), pagination }, 200, headers);
 	return {
 		status: 200,
 		type: "text/csv; charset=utf-8",
-		body: usageCsv(found.entries),
+		body: usageCsv(result.entries),
 		headers: { ...headers, "Content-Disposition": "attachment; filename=billing_usage.csv" },
 	};
 }

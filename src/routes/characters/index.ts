@@ -1,4 +1,6 @@
-/** GET /characters, /characters/{slug} and its reviews: personas for chat. Free. Never shows a character's prompt. */
+/**
+ * GET /characters, /characters/{slug} and its reviews: personas for chat. Free. A character's prompt is never shown.
+ */
 import {
 	CharacterAnswerSchema,
 	CharacterListSchema,

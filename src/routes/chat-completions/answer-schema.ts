@@ -45,17 +45,20 @@ const Annotation = named(
 	}),
 );
 
-const said = {
+const messageMembers = {
 	content: optional(Type.String()),
 	refusal: optional(Type.String()),
 	reasoning_content: optional(Type.String()),
 	reasoning_details: optional(Type.Array(Type.Unknown())),
 	annotations: optional(Type.Array(Annotation)),
 };
-const Message = named("ChatMessage", Type.Object({ role: Type.String(), ...said, tool_calls: optional(Type.Array(ToolCall)) }));
+const Message = named(
+	"ChatMessage",
+	Type.Object({ role: Type.String(), ...messageMembers, tool_calls: optional(Type.Array(ToolCall)) }),
+);
 const Delta = named(
 	"ChatDelta",
-	Type.Object({ role: optional(Type.String()), ...said, tool_calls: optional(Type.Array(ToolCallDelta)) }),
+	Type.Object({ role: optional(Type.String()), ...messageMembers, tool_calls: optional(Type.Array(ToolCallDelta)) }),
 );
 
 const ending = {

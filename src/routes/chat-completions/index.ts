@@ -1,6 +1,6 @@
 /**
- * POST /chat/completions. Promises: OpenAI's form in and out; the bytes of `choices` are the upstream's; one call, one
- * charge; a caller that leaves pays for the work done, never more and never nothing. Never logs a prompt.
+ * POST /chat/completions: OpenAI's form in and out. The bytes of `choices` are the upstream's. One call has one charge.
+ * A caller that leaves pays for exactly the work done. Prompts are never logged.
  */
 import { hasFreeModel } from "../../catalog/index.ts";
 import {

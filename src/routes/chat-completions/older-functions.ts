@@ -34,9 +34,9 @@ export function asFunctionCall(choice: unknown): unknown {
 	};
 }
 
-function withFunctionCall(said: Body): Body {
-	const { tool_calls: calls, ...rest } = said;
-	if (!Array.isArray(calls)) return said;
+function withFunctionCall(message: Body): Body {
+	const { tool_calls: calls, ...rest } = message;
+	if (!Array.isArray(calls)) return message;
 	const first = (calls as unknown[]).find((call) => isRecord(call) && (call.index ?? 0) === 0);
 	return isRecord(first) ? { ...rest, function_call: first.function } : rest;
 }

@@ -113,11 +113,11 @@ class MessageForms {
 
 	#message(message: Body): Body {
 		if (message.role === "function") return this.#result(message);
-		const { function_call: call, ...said } = message;
-		if (!isRecord(call)) return { ...said, content: typeof said.refusal === "string" ? said.refusal : "" };
+		const { function_call: call, ...others } = message;
+		if (!isRecord(call)) return { ...others, content: typeof others.refusal === "string" ? others.refusal : "" };
 		const id = `call_function_${this.#calls++}`;
 		this.#open = { id, name: call.name };
-		return { ...said, tool_calls: [{ id, type: "function", function: call }] };
+		return { ...others, tool_calls: [{ id, type: "function", function: call }] };
 	}
 
 	/** Converts a result. One without its call becomes a user message, since a tool message must answer a call. */

@@ -1,7 +1,6 @@
 /**
- * POST /completions. Promises: OpenAI's older form, a bare text that the model continues, for editors that complete
- * while one types. The same checks, holds, upstreams and charges as chat; the request goes to the upstream's own
- * /completions.
+ * POST /completions: OpenAI's older protocol, in which the model continues a bare text, for code completion in editors.
+ * Checks, holds, upstreams and charges are those of chat. The request goes to the upstream's own /completions.
  */
 import { hasFreeModel } from "../../catalog/index.ts";
 import {
@@ -29,7 +28,7 @@ import {
 import { TextStream, textAnswer } from "./text-answer.ts";
 
 const MAX_BODY_BYTES = 8 * 1_048_576;
-/** OpenAI's default, for requests without a maximum. */
+/** OpenAI's default for requests without a maximum. */
 const DEFAULT_MAX_TOKENS = 16;
 
 const FORM: AnswerForm = {
@@ -73,11 +72,11 @@ function admitText(
 	if (model.capabilities.supportsE2EE)
 		throw invalidField(["model"], `${model.id} takes sealed conversations alone; use /chat/completions`, "unsupported");
 	if (body.best_of !== undefined) reportIgnored(call, ["best_of"]);
-	const asked = textInput(body, long);
-	return admitRenamed(renamed, () => admitChat(asked, call, deps, FORM));
+	const conversation = textInput(body, long);
+	return admitRenamed(renamed, () => admitChat(conversation, call, deps, FORM));
 }
 
-/** Returns a conversation with the same text, which is checked and held for. The upstream gets the bare text. */
+/** Returns a conversation with the same text, for checks and the hold. The upstream gets the bare text. */
 function textInput(request: CompletionsBody, long: LongStrings): ChatInput {
 	const { model, suffix = "", stop, n, stream, stream_options, prompt_cache_key, fallbacks } = request;
 	const prompt = typeof request.prompt === "string" ? request.prompt : request.prompt.join("");

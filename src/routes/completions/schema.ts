@@ -1,4 +1,4 @@
-/** The body of POST /completions (docs/chat.md), and its answers. Unknown top-level keys pass on, as in chat. */
+/** The body of POST /completions (docs/chat.md) and its answers. Unknown top-level keys are forwarded, as in chat. */
 import Type, { type Static } from "typebox";
 import { CostSchema, OpenAiErrorEventSchema, orNull } from "../../completions/answer-schemas.ts";
 import { ChatBodySchema } from "../../completions/index.ts";
@@ -35,14 +35,14 @@ export const CompletionsBodySchema = Type.Object({
 });
 export type CompletionsBody = Static<typeof CompletionsBodySchema>;
 
-/** Members of conversations that a bare text does not have. `response_format` is for both. */
+/** Members of conversations that a bare text lacks. Both have `response_format`. */
 const OF_CHAT_ALONE: ReadonlySet<string> = new Set(
 	Object.keys(chat).filter((name) => !Object.hasOwn(CompletionsBodySchema.properties, name) && name !== "response_format"),
 );
 
 /**
- * Returns the members of a request that may go to an upstream, without those that only a conversation has, such as
- * another name of the maximum.
+ * Returns the members that may be forwarded. Members that only a conversation has are removed, such as another name of
+ * the maximum.
  */
 export function withoutChatMembers(request: CompletionsBody): Partial<CompletionsBody> {
 	return Object.fromEntries(Object.entries(request).filter(([name]) => !OF_CHAT_ALONE.has(name)));

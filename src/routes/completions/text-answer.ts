@@ -16,7 +16,7 @@ const DONE = "data: [DONE]\n\n";
 
 type Usage = Readonly<Record<string, unknown>>;
 
-/** Returns the members that all answers to one request begin with. */
+/** Returns the members with which every answer to one request begins. */
 function headOf({ call, model }: AdmittedChat) {
 	return {
 		id: `cmpl-${call.requestId}`,
@@ -31,19 +31,19 @@ function headEdits(chat: AdmittedChat): Map<string, MemberEdit> {
 }
 
 /**
- * Returns an upstream's completion as ours; `choices` with OpenAI's finish reasons stay byte for byte.
- * @throws ApiError INFERENCE_FAILED for one without texts
+ * Returns an upstream's completion as ours. `choices` with OpenAI's finish reasons stay byte for byte.
+ * @throws ApiError INFERENCE_FAILED if it has no texts
  */
 export async function textAnswer(chat: AdmittedChat, answer: WholeAnswer): Promise<(paid: PostedCharge) => Uint8Array> {
 	const members = await membersOf(answer);
-	const { choices, usage: toldUsage } = answer.body;
+	const { choices, usage: usageMember } = answer.body;
 	if (!areTextChoices(choices)) throw new ApiError("INFERENCE_FAILED", { cause: new Error("a completion without texts") });
 	const ended = choices.every(endsPlainly) ? null : await inTurns(stringifyInSteps(await endedChoices(answer)));
 	return ({ posted, usage }) => {
-		const told = usage.counted || chat.meter.isSum ? null : isRecord(toldUsage) ? toldUsage : {};
+		const reportedUsage = usage.counted || chat.meter.isSum ? null : isRecord(usageMember) ? usageMember : {};
 		const edits = headEdits(chat);
 		if (ended !== null) edits.set("choices", ended);
-		edits.set("usage", JSON.stringify(shownUsage(told, usage)));
+		edits.set("usage", JSON.stringify(shownUsage(reportedUsage, usage)));
 		edits.set("cost", JSON.stringify(costOf(posted)));
 		return spliceMembers(answer.bytes, members, edits);
 	};
@@ -77,7 +77,7 @@ async function endedChoices(answer: WholeAnswer): Promise<readonly TextChoice[]>
 	return (choices as unknown[]).filter(isTextChoice).map(ending);
 }
 
-/** Rewrites an upstream's events: the same `choices`, and the usage once, at the end. */
+/** Rewrites an upstream's events: the same `choices`, and the usage once at the end. */
 export class TextStream implements StreamForm {
 	readonly ping = ": ping\n\n";
 	readonly #chat: AdmittedChat;
@@ -102,9 +102,9 @@ export class TextStream implements StreamForm {
 		return this.#own({ choices: Array.from({ length: this.#chat.choices }, ended) });
 	}
 
-	end({ posted, usage }: PostedCharge, told: Usage | null): string {
+	end({ posted, usage }: PostedCharge, reportedUsage: Usage | null): string {
 		if (!this.#chat.includeUsage) return DONE;
-		return this.#own({ choices: [], usage: shownUsage(told, usage), cost: costOf(posted) }) + DONE;
+		return this.#own({ choices: [], usage: shownUsage(reportedUsage, usage), cost: costOf(posted) }) + DONE;
 	}
 
 	failed(error: ApiError): string {

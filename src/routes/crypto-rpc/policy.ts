@@ -13,9 +13,9 @@ export function allowedMethods(catalog: RpcCatalog, network: RpcNetwork, envelop
 	const methods: RpcMethod[] = [];
 	const refused = new Map<string, Issue>();
 	for (const [index, { method: name }] of envelope.items.entries()) {
-		const found = catalog.resolve(name);
-		const refusal = "refusal" in found ? found.refusal : wrongFamily(found.method, network);
-		if (refusal === null && "method" in found) methods.push(found.method);
+		const resolved = catalog.resolve(name);
+		const refusal = "refusal" in resolved ? resolved.refusal : wrongFamily(resolved.method, network);
+		if (refusal === null && "method" in resolved) methods.push(resolved.method);
 		else if (refusal !== null && !refused.has(name))
 			refused.set(name, {
 				path: envelope.batch ? [index, "method"] : ["method"],

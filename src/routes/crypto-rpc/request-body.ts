@@ -20,7 +20,7 @@ const MAX_MEMBERS = 1_000;
 /** Maximum number of faults in one answer. */
 const MAX_ISSUES = 20;
 /** Maximum length of a refused name in a message; the part after a NUL may be long. */
-const MAX_TOLD_NAME = 64;
+const MAX_SHOWN_NAME = 64;
 const MISSING_ID = "id_required";
 /** Past this number, comparing a key with each costs more than a set. */
 const FEW_KEYS = 12;
@@ -176,7 +176,7 @@ class EnvelopeReader {
 	#otherKey(index: number | null, key: string, others: Keys): void {
 		const folded = foldedName(key);
 		if (folded === "id" || KNOWN_KEYS.some((known) => known === folded))
-			this.#issue(index, key.slice(0, MAX_TOLD_NAME), "misspelled_key", `is '${folded}' in another spelling; write '${folded}'`);
+			this.#issue(index, key.slice(0, MAX_SHOWN_NAME), "misspelled_key", `is '${folded}' in another spelling; write '${folded}'`);
 		else if (!others.add(key)) this.#issue(index, key, "repeated_key", "is there twice");
 	}
 

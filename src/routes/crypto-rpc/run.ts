@@ -106,9 +106,9 @@ export class RpcRun {
 		const body = answer.byteLength > MAX_JOINED_BYTES ? null : answer.bytes();
 		// An answer with a send of unknown outcome is not stored under the key: a retry looks the send up.
 		const keeps = keyed !== null && !this.#log.anyUnknown(outcomes);
-		const kept = keeps && body !== null ? await keyed.ticket.prepare({ status: 200, body, note: "" }) : null;
-		this.#post(credits, upstream, kept);
-		if (keeps && kept === null) keyed.ticket.release();
+		const storedAnswer = keeps && body !== null ? await keyed.ticket.prepare({ status: 200, body, note: "" }) : null;
+		this.#post(credits, upstream, storedAnswer);
+		if (keeps && storedAnswer === null) keyed.ticket.release();
 		await this.#log.ended(outcomes);
 		return this.#answer(body ?? inPieces(answer, call.signal), credits, retries);
 	}
@@ -122,7 +122,7 @@ export class RpcRun {
 			stream,
 			signal: call.signal,
 			ticket: keyed?.ticket ?? null,
-			post: (kept) => this.#post(credits, upstream, kept),
+			post: (storedAnswer) => this.#post(credits, upstream, storedAnswer),
 			end: () => {
 				settlement.void();
 				this.#of.credits?.settle(0);
@@ -139,14 +139,14 @@ export class RpcRun {
 	}
 
 	/** Posts the credits. Resolves when the post is durable. */
-	#post(credits: number, upstream: string | null, kept: PreparedAnswer | null): Promise<void> {
+	#post(credits: number, upstream: string | null, storedAnswer: PreparedAnswer | null): Promise<void> {
 		const { network, settlement, picoPrice, call } = this.#of;
 		const posted = settlement.post({
 			lines: [{ sku: `crypto-rpc-${network.slug}-credit`, units: credits, picoPrice }],
 			usage: null,
 			status: call.signal.aborted ? CLIENT_LEFT : 200,
 			upstream,
-			storedAnswer: kept,
+			storedAnswer,
 		});
 		if (posted === null) throw new ApiError("UNKNOWN_ERROR", { cause: new Error("a chain call was settled twice") });
 		this.#of.credits?.settle(credits);

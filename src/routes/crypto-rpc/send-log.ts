@@ -61,18 +61,18 @@ export class SendLog {
 	async sentBefore(): Promise<ReadonlyMap<number, RpcOutcome>> {
 		const { keyed, network, call, deps } = this.#of;
 		const known = new Map<number, RpcOutcome>();
-		const earlier = [...(keyed?.unknownSends ?? [])];
-		this.forwarding(earlier.map(([index]) => index));
-		for (const [index, txHash] of earlier) {
+		const unknownSends = [...(keyed?.unknownSends ?? [])];
+		this.forwarding(unknownSends.map(([index]) => index));
+		for (const [index, txHash] of unknownSends) {
 			if (txHash === null) continue;
-			const found = await deps.upstreams.lookUp(network, txHash, call.requestId, NEVER_ABORTS);
-			if (found === "unreachable")
+			const status = await deps.upstreams.lookUp(network, txHash, call.requestId, NEVER_ABORTS);
+			if (status === "unreachable")
 				throw new RpcCallError(
 					"REQUEST_TIMEOUT",
 					{ message: "No upstream could say whether an earlier try was taken" },
 					this.#places.map((_, place) => place),
 				);
-			if (found === "found") known.set(index, { kind: "result", value: Buffer.from(JSON.stringify(txHash)) });
+			if (status === "found") known.set(index, { kind: "result", value: Buffer.from(JSON.stringify(txHash)) });
 		}
 		return known;
 	}

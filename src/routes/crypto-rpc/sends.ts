@@ -61,14 +61,14 @@ export function sendEnd(send: Send, outcome: RpcOutcome): { readonly outcome: st
 	if (outcome.kind === "error") return { outcome: outcome.code === null ? "error" : String(outcome.code), txHash: null };
 	const { hashes, method } = send;
 	const computed = hashes !== null && hashes.txHash !== null;
-	return { outcome: "accepted", txHash: computed ? null : toldHash(outcome.value, method.sendHashAt) };
+	return { outcome: "accepted", txHash: computed ? null : reportedHash(outcome.value, method.sendHashAt) };
 }
 
 /** Hashes are short; anything longer is no hash. */
 const MAX_RESULT_BYTES = 4_096;
 const HASH = /^0x[0-9a-fA-F]{1,64}$/;
 
-function toldHash(value: Uint8Array, member: string | null): string | null {
+function reportedHash(value: Uint8Array, member: string | null): string | null {
 	if (value.length > MAX_RESULT_BYTES) return null;
 	const result: unknown = JSON.parse(utf8Text(value, 0, value.length));
 	const hash = member === null ? result : isRecord(result) ? result[member] : null;

@@ -7,7 +7,7 @@ import { streamFrame } from "./answers.ts";
 import type { RequestBody } from "./request-body.ts";
 
 /** Larger answers are not kept under an idempotency key. */
-const MAX_KEPT_BYTES = 8 << 20;
+const MAX_STORED_BYTES = 8 << 20;
 
 export interface StreamedAnswerDeps {
 	readonly envelope: RequestBody;
@@ -16,7 +16,7 @@ export interface StreamedAnswerDeps {
 	readonly signal: AbortSignal;
 	readonly ticket: IdempotencyTicket | null;
 	/** Posts the charge; resolves when it is durable. */
-	post(kept: PreparedAnswer | null): Promise<void>;
+	post(storedAnswer: PreparedAnswer | null): Promise<void>;
 	/** Ends everything that is still open of the request. Called once, last. */
 	end(): void;
 }
@@ -28,16 +28,16 @@ export interface StreamedAnswerDeps {
  */
 export function streamedAnswer(deps: StreamedAnswerDeps): { readonly body: ReadableStream; readonly ended: Promise<void> } {
 	const { stream, signal, ticket, post, end } = deps;
-	const copy = ticket === null ? null : new StreamCopy(new SharedBytes(MAX_KEPT_BYTES), MAX_KEPT_BYTES);
+	const copy = ticket === null ? null : new StreamCopy(new SharedBytes(MAX_STORED_BYTES), MAX_STORED_BYTES);
 	let isPosted = false;
 	const answer = new PostedStream({
 		pieces: piecesOf(deps, copy),
 		signal,
 		async onSourceEnd() {
 			const body = copy?.take() ?? null;
-			const kept = ticket === null || body === null ? null : await ticket.prepare({ status: 200, body, note: "" });
+			const storedAnswer = ticket === null || body === null ? null : await ticket.prepare({ status: 200, body, note: "" });
 			isPosted = true;
-			await post(kept);
+			await post(storedAnswer);
 		},
 		async onCallerLeft() {
 			// First: a read that waits for a silent upstream would delay the end.

@@ -12,7 +12,7 @@ import { requireShortTexts } from "./input-limit.ts";
 import { EmbeddingRun } from "./run.ts";
 import type { EmbeddingsBody } from "./schema.ts";
 
-/** Tokens of the marks that a model puts around each text. */
+/** Tokens of the marks that a model adds to each text. */
 const MARKS_A_TEXT = 4;
 
 /** Checks a request and returns its admission; nothing is sent anywhere yet. */

@@ -4,11 +4,11 @@ import type { Config } from "../../config/index.ts";
 import type { EmbeddingEngine } from "../../engines/embeddings/port.ts";
 import type { EmbeddingUpstreams } from "../../upstreams/embeddings/port.ts";
 
-/** What the embeddings route works with: handed in once; functions where a reload changes the answer. */
+/** The dependencies of the embeddings route, handed in once. They are functions where a reload changes the result. */
 export interface EmbeddingsDeps {
 	readonly budgets: Budgets;
 	readonly upstreams: EmbeddingUpstreams;
-	/** The built-in model; null where it cannot run here. */
+	/** The built-in model; null if it cannot run on this machine. */
 	readonly engine: EmbeddingEngine | null;
 	readonly catalog: () => Catalog;
 	readonly config: () => Config;

@@ -1,6 +1,6 @@
 /**
- * POST /embeddings. Promises: a vector for each text in its order, or an error and no charge; a text that is too long for
- * the model is refused, never cut. Never logs or keeps a text.
+ * POST /embeddings: one vector for each text in its order, or an error without a charge. A text that is too long for
+ * the model is refused, never cut. Texts are never logged or stored.
  */
 import { hasFreeModel } from "../../catalog/index.ts";
 import { type Endpoint, metered } from "../../server/endpoint.ts";

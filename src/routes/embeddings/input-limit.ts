@@ -2,12 +2,12 @@ import { EMBEDDED } from "../../catalog/index.ts";
 import type { EmbeddingModel } from "../../catalog/types.ts";
 import { ApiError } from "../../errors/index.ts";
 
-/** No tokenizer in use packs more bytes than this into an average token of a whole text. */
+/** No tokenizer in use averages more bytes per token over a whole text. */
 const MOST_BYTES_PER_TOKEN = 16;
 
 /**
- * Refuses a text that by our own count exceeds the model's limit. It counts only texts whose bytes leave that open. The
- * built-in model counts itself.
+ * Refuses a text that by our own count exceeds the model's limit. Only texts whose size does not decide are counted.
+ * The built-in model counts by itself.
  * @param sizes bytes of each text, whole
  * @throws ApiError TOO_MANY_TOKENS, naming the text
  */

@@ -17,11 +17,11 @@ export interface EmbeddingOrder {
 	readonly body: EmbeddingsBody;
 	readonly raw: Uint8Array;
 	readonly long: LongStrings;
-	/** The texts of `body`: in a large body long ones are cut. */
+	/** The texts of `body`. The long ones of a large body are cut. */
 	readonly texts: readonly string[];
 	/** Bytes of all whole texts. */
 	readonly bytes: number;
-	/** Upper bound of the tokens; a larger reported count is not believed. */
+	/** Upper bound of the tokens. A larger reported count is ignored. */
 	readonly mostTokens: number;
 	readonly call: Call;
 	readonly settlement: Settlement;
@@ -69,7 +69,7 @@ export class EmbeddingRun {
 		}
 	}
 
-	/** Makes the vectors by the model's servers, and by this machine's engine in its place among them. */
+	/** Makes the vectors with the model's servers and this machine's engine, in the configured order. */
 	async #vectors(): Promise<Vectors> {
 		const servers = this.#of.model.targets.filter(({ upstream }) => upstream !== EMBEDDED);
 		const own = this.#of.model.targets.find(({ upstream }) => upstream === EMBEDDED);
@@ -83,7 +83,7 @@ export class EmbeddingRun {
 		);
 	}
 
-	/** Runs the second where the first fails without a fault of the request. */
+	/** Runs the second if the first fails without a fault of the request. */
 	async #orElse<T>(first: () => Promise<T>, second: (() => Promise<T>) | null): Promise<T> {
 		try {
 			return await first();
@@ -135,11 +135,11 @@ export class EmbeddingRun {
 		return this.#deps.countTokens(texts.map((text) => long.textOf(text)).join("\n"), call.tenant);
 	}
 
-	/** Posts the tokens; where they are null, or impossibly many, they are counted here. */
+	/** Posts the tokens. If they are null or above the bound, they are counted here. */
 	async #post(tokens: number | null, status: number): Promise<number> {
 		const { settlement, model, mostTokens } = this.#of;
-		const told = tokens !== null && tokens <= mostTokens ? tokens : null;
-		const promptTokens = told ?? (await this.#counted());
+		const plausible = tokens !== null && tokens <= mostTokens ? tokens : null;
+		const promptTokens = plausible ?? (await this.#counted());
 		const posted = settlement.post({
 			lines: [{ sku: `${model.id}-llm-input-mtoken`, units: promptTokens, picoPrice: model.embedding.tokenPrice }],
 			usage: {
@@ -148,7 +148,7 @@ export class EmbeddingRun {
 				cachedTokens: 0,
 				cacheWriteTokens: 0,
 				reasoningTokens: 0,
-				counted: told === null,
+				counted: plausible === null,
 			},
 			status,
 			upstream: this.#sentTo,

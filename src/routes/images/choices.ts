@@ -25,16 +25,16 @@ export interface ChosenTiers {
  * Returns the chosen tiers.
  * @throws ApiError INVALID_REQUEST with `issues` that name the model's tiers
  */
-export function chooseTiers(asked: RequestedTiers, facts: ImageProperties): ChosenTiers {
+export function chooseTiers(requested: RequestedTiers, facts: ImageProperties): ChosenTiers {
 	const { aspectRatios, resolutions, qualities } = facts;
-	const ratio = asked.aspect_ratio ?? facts.defaultAspectRatio ?? "auto";
+	const ratio = requested.aspect_ratio ?? facts.defaultAspectRatio ?? "auto";
 	if (ratio !== "auto" && !aspectRatios.includes(ratio)) throw notOffered("aspect_ratio", ratio, ["auto", ...aspectRatios]);
-	const resolution = asked.resolution ?? facts.defaultResolution;
+	const resolution = requested.resolution ?? facts.defaultResolution;
 	const known = resolutions.length > 0 ? resolutions : ["1K"];
 	if (!known.includes(resolution)) throw notOffered("resolution", resolution, known);
-	const quality = qualities.length === 0 ? null : (asked.quality ?? facts.defaultQuality);
+	const quality = qualities.length === 0 ? null : (requested.quality ?? facts.defaultQuality);
 	if (quality !== null && !qualities.includes(quality)) throw notOffered("quality", quality, qualities);
-	return { ratio, resolution, quality, format: formatOf(asked.output_format) ?? (resolution === "1K" ? "png" : "jpeg") };
+	return { ratio, resolution, quality, format: formatOf(requested.output_format) ?? (resolution === "1K" ? "png" : "jpeg") };
 }
 
 function formatOf(name: ImageFormat | "jpg" | undefined): ImageFormat | undefined {

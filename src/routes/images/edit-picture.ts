@@ -64,7 +64,7 @@ export async function admitEdit(order: EditOrder, call: Call, deps: ImageDeps): 
 				failure: "IMAGE_EDIT_ERROR",
 				places: sources.map(({ path }) => path),
 			});
-			return work.answer(() => new Edit(order, call, deps, work).made(looked));
+			return work.answer(() => new Edit(order, call, deps, work).result(looked));
 		},
 	};
 }
@@ -96,7 +96,7 @@ class Edit {
 		this.#work = work;
 	}
 
-	async made(looked: boolean): Promise<ImageWorkResult> {
+	async result(looked: boolean): Promise<ImageWorkResult> {
 		const { sources, model, answer } = this.#order;
 		const { signal } = this.#call;
 		const bytes = await gather(sources, this.#deps, this.#call);

@@ -69,34 +69,34 @@ async function generated(
 ): Promise<ImageWorkResult> {
 	const startedMs = performance.now();
 	const { signal, requestId, tenant } = call;
-	const { model, sentPrompt, finish, ...wanted } = order;
-	const made = await deps.upstreams.make({
+	const { model, sentPrompt, finish, ...request } = order;
+	const imageAnswer = await deps.upstreams.make({
 		requestId,
 		tenant,
 		targets: model.targets,
 		kind: "generate",
 		prompt: sentPrompt,
 		pictures: [],
-		size: wanted.size,
-		aspectRatio: wanted.aspectRatio,
-		resolution: wanted.resolution,
-		quality: wanted.quality,
-		count: wanted.count,
-		negativePrompt: wanted.negativePrompt,
-		seed: wanted.seed,
-		steps: wanted.steps,
-		guidance: wanted.guidance,
+		size: request.size,
+		aspectRatio: request.aspectRatio,
+		resolution: request.resolution,
+		quality: request.quality,
+		count: request.count,
+		negativePrompt: request.negativePrompt,
+		seed: request.seed,
+		steps: request.steps,
+		guidance: request.guidance,
 		signal,
 		onSent: work.sent,
 	});
 	const pictures: Picture[] = [];
 	let isBlurred = false;
-	for (const bytes of made.pictures) {
+	for (const bytes of imageAnswer.pictures) {
 		const safe = await safePicture(await finished(bytes, finish, deps, call), looked, deps, call);
 		pictures.push(safe.picture);
 		isBlurred ||= safe.isBlurred;
 	}
 	Object.assign(call.headers, safetyHeaders(isBlurred));
 	const answer = await order.answer(pictures, performance.now() - startedMs);
-	return { answer, upstream: made.upstream, retries: made.retries };
+	return { answer, upstream: imageAnswer.upstream, retries: imageAnswer.retries };
 }

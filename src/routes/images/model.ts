@@ -18,12 +18,12 @@ export function pictureModel<T extends "inpaint" | "image">(ref: string, type: T
 }
 
 /** The makers of a picture: servers, and this machine before or after them. */
-export interface Makers {
+export interface PictureMakers {
 	readonly servers: readonly ModelTarget[];
 	readonly engine: "first" | "last" | "never";
 }
 
-export function makersOf(targets: readonly ModelTarget[]): Makers {
+export function makersOf(targets: readonly ModelTarget[]): PictureMakers {
 	const own = targets.find(({ upstream }) => upstream === EMBEDDED);
 	const servers = targets.filter(({ upstream }) => upstream !== EMBEDDED);
 	if (own === undefined) return { servers, engine: "never" };
@@ -35,7 +35,7 @@ export function makersOf(targets: readonly ModelTarget[]): Makers {
  * @throws the error of the last maker
  */
 export async function byMakers<T>(
-	{ servers, engine }: Makers,
+	{ servers, engine }: PictureMakers,
 	signal: AbortSignal,
 	here: () => Promise<T>,
 	there: () => Promise<T>,

@@ -18,9 +18,9 @@ export function engineOf({ engine }: Pick<ImageDeps, "engine">): ImageEngine {
  * Returns true where results must be checked: unless the caller disables that and the operator allows it.
  * @throws ApiError MODEL_OFFLINE where checking is not possible yet, so that no unusable picture is made
  */
-export async function isChecked(asked: boolean | undefined, deps: Pick<ImageDeps, "engine" | "config">): Promise<boolean> {
+export async function isChecked(requested: boolean | undefined, deps: Pick<ImageDeps, "engine" | "config">): Promise<boolean> {
 	const { safeMode } = deps.config().images;
-	if (asked === false && safeMode.optional) return false;
+	if (requested === false && safeMode.optional) return false;
 	const engine = engineOf(deps);
 	const state = await engine.scorerState();
 	if (state.state === "ready") return true;

@@ -51,7 +51,7 @@ export class ImageWork {
 			this.#post(call.signal.aborted ? CLIENT_LEFT : 200, upstream);
 			return answer;
 		} catch (error) {
-			if (!call.signal.aborted || this.#sentTo === null) throw this.#told(error);
+			if (!call.signal.aborted || this.#sentTo === null) throw this.#callerError(error);
 			this.#post(CLIENT_LEFT, this.#sentTo);
 			return CLIENT_LEFT_ANSWER;
 		} finally {
@@ -67,7 +67,7 @@ export class ImageWork {
 	}
 
 	/** Returns the error for the caller: faults of the picture are the caller's; other failures get the route's code. */
-	#told(error: unknown): unknown {
+	#callerError(error: unknown): unknown {
 		const { call, failure } = this.#order;
 		if (call.signal.aborted) return error;
 		if (error instanceof ImageFault) return this.#refusal(error);

@@ -78,9 +78,10 @@ function sampling(request: MessagesBody, modelMaxTokens: number | null): Partial
 
 /** Returns the service options: a forced search is enabled. */
 function serviceOf(request: CountTokensBody): Partial<ChatBody> {
-	const { service_parameters: given } = request;
-	if (mustSearch(request)) return { service_parameters: { ...given, enable_web_search: given?.enable_web_search ?? "on" } };
-	return given === undefined ? {} : { service_parameters: given };
+	const { service_parameters: parameters } = request;
+	if (mustSearch(request))
+		return { service_parameters: { ...parameters, enable_web_search: parameters?.enable_web_search ?? "on" } };
+	return parameters === undefined ? {} : { service_parameters: parameters };
 }
 
 /** Returns true where the choice is the hosted search: by its name, or as the only tool. */
@@ -95,14 +96,14 @@ function isSearch({ type }: MessageTool): boolean {
 
 function toolsOf(request: CountTokensBody, ignored: string[]): Partial<ChatBody> {
 	const { tools = [], tool_choice: choice } = request;
-	const made: Tools = tools.flatMap((tool, index) => {
-		const told = toolOf(tool, index);
-		if (told === null) ignored.push(`tools[${index}] (${tool.type})`);
-		return told ?? [];
+	const converted: Tools = tools.flatMap((tool, index) => {
+		const chatTool = toolOf(tool, index);
+		if (chatTool === null) ignored.push(`tools[${index}] (${tool.type})`);
+		return chatTool ?? [];
 	});
 	const alone = choice?.disable_parallel_tool_use === true;
 	return {
-		...(made.length > 0 ? { tools: made } : {}),
+		...(converted.length > 0 ? { tools: converted } : {}),
 		...(choice === undefined || mustSearch(request) ? {} : { tool_choice: choiceOf(choice) }),
 		...(alone ? { parallel_tool_calls: false } : {}),
 	};
@@ -135,10 +136,10 @@ function thinkingOf(
 	{ capabilities }: Pick<TextModel, "capabilities">,
 ): Partial<ChatBody> {
 	if (thinking?.type === "disabled") return { reasoning: { enabled: false } };
-	const wanted = output_config?.effort ?? effortOfBudget(thinking?.budget_tokens);
+	const effort = output_config?.effort ?? effortOfBudget(thinking?.budget_tokens);
 	const { supportsReasoningEffort, reasoningEffortOptions: options } = capabilities;
-	const takes = wanted !== null && supportsReasoningEffort === true && (options === undefined || options.includes(wanted));
-	if (takes) return { reasoning: { effort: wanted } };
+	const takes = effort !== null && supportsReasoningEffort === true && (options === undefined || options.includes(effort));
+	if (takes) return { reasoning: { effort } };
 	return thinking?.type === "enabled" ? { reasoning: { enabled: true } } : {};
 }
 

@@ -1,6 +1,7 @@
 /**
- * Anthropic's own tools. Those that the client runs are functions to a model: their inputs are documented (Anthropic's
- * docs, "Bash tool", "Text editor tool", "Memory tool", "Computer use tool"). Those that Anthropic's servers run are nobody's here.
+ * Anthropic's own tools. Tools that the client runs are sent to a model as functions, since their inputs are documented
+ * (Anthropic's docs, "Bash tool", "Text editor tool", "Memory tool", "Computer use tool"). Tools that Anthropic's
+ * servers run are not supported here.
  */
 import type { MessageTool } from "./schema.ts";
 
@@ -117,14 +118,14 @@ function computer({ type, display_width_px: width, display_height_px: height }: 
 	};
 }
 
-/** What the client runs under this type; null: the type is none of them. */
+/** Returns the function for a tool type that the client runs; null for other types. */
 export function clientTool(tool: MessageTool): ClientTool | null {
 	const family = /^(bash|text_editor|memory|computer)_\d{8}$/.exec(tool.type ?? "")?.[1];
 	switch (family) {
 		case "bash":
 			return BASH;
 		case "text_editor":
-			// The later versions have no undo.
+			// Later versions of the tool have no undo.
 			return editor(/_(?:20241022|20250124)$/.test(tool.type ?? "") ? [...EDITOR_COMMANDS, "undo_edit"] : EDITOR_COMMANDS);
 		case "memory":
 			return MEMORY;

@@ -64,7 +64,7 @@ function addTurn(conversation: Conversation, blocks: readonly MessageBlock[], at
 	}
 }
 
-/** Adds a user message: results of tools come first, since they answer the previous turn. */
+/** Adds a user message. Tool results come first, since they answer the previous turn. */
 function addUser(conversation: Conversation, blocks: readonly MessageBlock[], at: Path): void {
 	const parts: UserPart[] = [];
 	let hasResult = false;
@@ -149,7 +149,7 @@ function cached(mark: CacheMark): { cache_control?: NonNullable<CacheMark> } {
 	return mark ? { cache_control: mark } : {};
 }
 
-/** Returns a single text without attributes as a string: not every server takes parts everywhere. */
+/** Returns a single text without attributes as a string, since not every server accepts parts everywhere. */
 function plain<Part extends UserPart>(parts: Part[]): string | Part[] {
 	const [only, ...more] = parts;
 	if (only === undefined) return "";

@@ -1,7 +1,7 @@
 /**
- * POST /messages and /messages/count_tokens. Promises: Anthropic's Messages API in and out on the road of chat, so
- * Claude clients run on every model, with the same checks, holds, upstreams and charges. Errors, events and
- * headers are Anthropic's; model names go through the compatibility map.
+ * POST /messages and /messages/count_tokens: Anthropic's Messages API on the chat pipeline, so Claude clients run on
+ * every model with the same checks, holds, upstreams and charges. Errors, events and headers are Anthropic's. Model
+ * names go through the compatibility map.
  */
 import { checkModelRule } from "../../access/index.ts";
 import { hasFreeModel } from "../../catalog/index.ts";
@@ -28,7 +28,7 @@ import { MessageStream } from "./message-stream.ts";
 import { type CountTokensBody, CountTokensBodySchema, type MessagesBody, MessagesBodySchema } from "./schema.ts";
 
 const MAX_BODY_BYTES = 72 * 1_048_576;
-/** About so many bytes are a token of English. */
+/** Average bytes of an English token. */
 const BYTES_PER_TOKEN = 4;
 
 const MEDIA_CODES = ["CORRUPTED_IMAGE", "IMAGE_TOO_SMALL", "IMAGE_TOO_LARGE", "TOO_MANY_TOKENS", "CHARACTER_NOT_FOUND"] as const;
@@ -58,8 +58,8 @@ export function messages(deps: ChatDeps): Endpoint[] {
 			minuteWindow: () => ({ subject: null, limit: deps.config().limits.default }),
 			async admit(input, call) {
 				const body = input.body as MessagesBody;
-				const { chat, asked } = read({ ...input, body }, call, deps);
-				return admitRenamed(chat.rename, () => admitChat(asked, call, deps, formOf(body, asked)));
+				const { chat, chatBody } = read({ ...input, body }, call, deps);
+				return admitRenamed(chat.rename, () => admitChat(chatBody, call, deps, formOf(body, chatBody)));
 			},
 		}),
 		plain({
@@ -78,8 +78,8 @@ export function messages(deps: ChatDeps): Endpoint[] {
 			codes: ["MODEL_NOT_FOUND", "MODEL_REMOVED", "MODEL_OFFLINE", "INVALID_MODEL", ...MEDIA_CODES],
 			answer: { type: "application/json", schema: TokenCountSchema, description: "The count" },
 			async run(input, call) {
-				const { chat, asked } = read({ ...input, body: input.body as CountTokensBody }, call, deps);
-				const tokens = await withRenamedFields(chat.rename, () => countPrompt(asked, call, deps));
+				const { chat, chatBody } = read({ ...input, body: input.body as CountTokensBody }, call, deps);
+				const tokens = await withRenamedFields(chat.rename, () => countPrompt(chatBody, call, deps));
 				return json({ input_tokens: tokens });
 			},
 		}),
@@ -90,17 +90,17 @@ function read(
 	{ body, raw, long }: Pick<Input<MessagesBody | CountTokensBody, unknown>, "body" | "raw" | "long">,
 	call: Call,
 	deps: ChatDeps,
-): { readonly chat: MessagesChat; readonly asked: ChatInput } {
+): { readonly chat: MessagesChat; readonly chatBody: ChatInput } {
 	refuseDeepNesting(raw);
 	const { model } = deps.catalog().resolve(body.model, "text", call.admittedAtMs);
 	if (call.caller !== null) checkModelRule(call.caller, model.id);
 	const chat = chatRequest(body, model, long);
 	reportIgnored(call, chat.ignored);
-	return { chat, asked: chatInput(chat.body, long) };
+	return { chat, chatBody: chatInput(chat.body, long) };
 }
 
-function formOf({ stop_sequences: stopSequences = [] }: MessagesBody, asked: ChatInput): AnswerForm {
-	const promptTokens = () => Math.ceil(new PromptText(asked.body, "", asked.long).bytes / BYTES_PER_TOKEN);
+function formOf({ stop_sequences: stopSequences = [] }: MessagesBody, chatBody: ChatInput): AnswerForm {
+	const promptTokens = () => Math.ceil(new PromptText(chatBody.body, "", chatBody.long).bytes / BYTES_PER_TOKEN);
 	return {
 		async whole(chat, answer) {
 			const { segments, finishReason, stopReason } = await AssistantOutputReader.answer(

@@ -1,16 +1,16 @@
 import { type AdmittedChat, costOf, type PostedCharge, type Segment, sealThought } from "../../completions/index.ts";
 import { innerJson } from "../../wire/index.ts";
 
-/** Why the model stopped, as Anthropic names it. */
+/** Anthropic's names of the reasons why a model stopped. */
 export interface Stop {
 	readonly stop_reason: "end_turn" | "max_tokens" | "stop_sequence" | "tool_use" | "refusal";
 	readonly stop_sequence: string | null;
 }
 
-/** How an upstream reported its end, and the requested stop options. */
+/** The end that an upstream reported, and the requested stop options. */
 export interface Ending {
 	readonly finishReason: string | null;
-	/** The stop sequence that ended it, where the upstream names it. */
+	/** The stop sequence that ended the answer, if the upstream names it. */
 	readonly stopReason: string | null;
 	readonly stopSequences: readonly string[];
 	readonly segments: readonly Segment[];
@@ -25,7 +25,7 @@ export function stopOf({ finishReason, stopReason, stopSequences, segments }: En
 	return because("end_turn");
 }
 
-/** Returns the message of an answer, whole or at its beginning. */
+/** Returns the message of an answer, complete or at its beginning. */
 export function messageObject(
 	{ call, model }: AdmittedChat,
 	parts: { readonly content: readonly object[]; readonly usage: object; readonly stop?: Stop },
@@ -47,7 +47,7 @@ export function ownMembers({ echo }: AdmittedChat, { posted }: PostedCharge) {
 	return { cost: costOf(posted), service_parameters: echo };
 }
 
-/** Returns the echo where an answer begins with it. */
+/** Returns the echo if an answer begins with it. */
 export function openingMembers({ streamEcho }: AdmittedChat) {
 	return streamEcho === null ? {} : { service_parameters: streamEcho };
 }
@@ -85,7 +85,7 @@ export function contentBlock(segment: Segment): object {
 	}
 }
 
-/** Returns a call's arguments; invalid JSON, as of a cut-off model, as the text that it is. */
+/** Returns a call's arguments. Invalid JSON, such as that of a cut-off answer, stays a text. */
 function inputOf(text: string): unknown {
 	try {
 		return text.trim() === "" ? {} : innerJson(text);

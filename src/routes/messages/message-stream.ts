@@ -16,7 +16,7 @@ const PING = sse("ping", {});
 
 export interface MessageStreamOptions {
 	readonly stopSequences: readonly string[];
-	/** Returns an estimate for the beginning, before tokens are counted. */
+	/** Returns an estimate of the prompt's tokens for the first event. */
 	readonly promptTokens: () => number;
 }
 
@@ -26,7 +26,7 @@ export class MessageStream implements StreamForm, AssistantOutputListener {
 	readonly #chat: AdmittedChat;
 	readonly #inputs: MessageStreamOptions;
 	readonly #reader: AssistantOutputReader;
-	#begun = false;
+	#hasBegun = false;
 
 	constructor(chat: AdmittedChat, inputs: MessageStreamOptions) {
 		this.#chat = chat;
@@ -44,11 +44,13 @@ export class MessageStream implements StreamForm, AssistantOutputListener {
 	}
 
 	end(paid: PostedCharge): string {
-		const told = this.#begin() + this.#reader.end();
+		const lastEvents = this.#begin() + this.#reader.end();
 		const { finishReason, stopReason, segments } = this.#reader;
 		const delta = stopOf({ finishReason, stopReason, segments, stopSequences: this.#inputs.stopSequences });
 		return (
-			told + sse("message_delta", { delta, usage: usageOf(paid), ...ownMembers(this.#chat, paid) }) + sse("message_stop", {})
+			lastEvents +
+			sse("message_delta", { delta, usage: usageOf(paid), ...ownMembers(this.#chat, paid) }) +
+			sse("message_stop", {})
 		);
 	}
 
@@ -79,8 +81,8 @@ export class MessageStream implements StreamForm, AssistantOutputListener {
 	}
 
 	#begin(): string {
-		if (this.#begun) return "";
-		this.#begun = true;
+		if (this.#hasBegun) return "";
+		this.#hasBegun = true;
 		const usage = {
 			input_tokens: this.#inputs.promptTokens(),
 			cache_creation_input_tokens: 0,
@@ -101,8 +103,8 @@ function beginning(segment: Segment): object {
 		: contentBlock(segment);
 }
 
-function delta(segment: Segment, said: object): string {
-	return sse("content_block_delta", { index: segment.index, delta: said });
+function delta(segment: Segment, content: object): string {
+	return sse("content_block_delta", { index: segment.index, delta: content });
 }
 
 function sse(type: string, members: object): string {

@@ -48,7 +48,7 @@ const ToolUseBlock = Type.Object({
 	name: Type.String({ minLength: 1 }),
 	input: Type.Optional(Type.Unknown()),
 });
-/** Names a tool that stands in `tools` all the same. */
+/** Names a tool that `tools` contains as well. */
 const ToolReference = Type.Object({ type: Type.Literal("tool_reference"), tool_name: Type.String() });
 const ToolResultBlock = Type.Object({
 	type: Type.Literal("tool_result"),
@@ -58,9 +58,11 @@ const ToolResultBlock = Type.Object({
 	),
 	is_error: optional(Type.Boolean()),
 });
-/** What Anthropic's service made of the conversation before it. */
+/** What Anthropic's service made of the conversation so far. */
 const CompactionBlock = Type.Object({ type: Type.Literal("compaction"), content: text() });
-/** Of tools that run at Anthropic: a conversation that comes from there may have them; nothing of them goes to the model. */
+/**
+ * Blocks of tools that run at Anthropic. A conversation from there may contain them; they are not sent to the model.
+ */
 const hosted = <Name extends string>(type: Name) => Type.Object({ type: Type.Literal(type) });
 
 const Block = Type.Union([

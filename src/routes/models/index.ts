@@ -1,6 +1,6 @@
 /**
- * GET /models and below: the list, one model, traits, compatibility names. Free; need a credential unless
- * `models.public` is set. Promises: what is listed can be called, or says `offline: true`.
+ * GET /models and below: the list, one model, traits, compatibility names. Free. A credential is needed unless
+ * `models.public` is set. Each listed model can be called or has `offline: true`.
  */
 import {
 	type Catalog,
@@ -15,12 +15,15 @@ import { ApiError } from "../../errors/index.ts";
 import type { Call } from "../../server/call.ts";
 import { type Endpoint, json, plain } from "../../server/endpoint.ts";
 
-/** Endpoint names that `models.public` opens. */
+/** The endpoints that `models.public` opens. */
 export const MODEL_ENDPOINTS = ["models", "model", "model-traits", "model-mapping"] as const;
 
 const common = { method: "GET", tag: "Models", openAi: true, callers: ["key", "wallet"], listLimit: true } as const;
 
-/** `takeAnonymous` takes one request of a caller without a credential from its address's minute, or throws. */
+/**
+ * Returns the routes.
+ * @param takeAnonymous counts a request without a credential in its address's minute window, or throws
+ */
 export function modelRoutes(catalog: () => Catalog, takeAnonymous: (call: Call) => void): Endpoint[] {
 	return declarations(catalog).map((endpoint) => {
 		if (endpoint.kind !== "plain") return endpoint;
@@ -93,7 +96,7 @@ interface PageQuery {
 	readonly before_id?: string;
 }
 
-/** All models, or the page that is asked for, as Anthropic's clients turn pages. A model that is not listed bounds nothing. */
+/** Returns all models or one page, with the paging of Anthropic's clients. Unknown ids do not limit the page. */
 function pageOf<Model extends { readonly id: string }>(models: readonly Model[], query: PageQuery) {
 	const { limit, after_id: after, before_id: before } = query;
 	if (limit === undefined && after === undefined && before === undefined) return { models };
@@ -102,7 +105,7 @@ function pageOf<Model extends { readonly id: string }>(models: readonly Model[],
 	const end = before === undefined || place(before) < 0 ? models.length : place(before);
 	const between = models.slice(start, end);
 	const size = limit ?? between.length;
-	// Backwards the page is the one next to `before_id`.
+	// Backwards, the page ends before `before_id`.
 	const page = before === undefined ? between.slice(0, size) : between.slice(-size);
 	const [first, last] = [page[0]?.id ?? null, page.at(-1)?.id ?? null];
 	return { models: page, has_more: page.length < between.length, first_id: first, last_id: last };

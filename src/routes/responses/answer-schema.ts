@@ -80,7 +80,7 @@ const Usage = named(
 	}),
 );
 
-/** The options of the request, as they were in force. */
+/** The options of the request, with defaults. */
 const echo = {
 	instructions: orNull(Type.String()),
 	max_output_tokens: orNull(Type.Integer()),

@@ -1,6 +1,6 @@
 /**
- * POST /responses. Promises: OpenAI's Responses API in and out on the road of chat, so every model has it: the same
- * checks, holds, upstreams and charges. Stateless: keeps nothing between requests, and refuses what would need that.
+ * POST /responses: OpenAI's Responses API on the chat pipeline, so every model has it with the same checks, holds,
+ * upstreams and charges. Nothing is stored between requests, and options that need storage are refused.
  */
 import { hasFreeModel } from "../../catalog/index.ts";
 import {

@@ -15,7 +15,7 @@ function idPrefix(segment: Segment, tools: ClientTools): string {
 	return kind === "function" ? "fc" : kind === "custom" ? "ctc" : HOSTED_CALLS[kind].idPrefix;
 }
 
-/** How much of a segment is shown: a new one has no content yet; sources are those that its text may cite. */
+/** The shown parts of a segment. A new one has no content yet. Its text may cite only these sources. */
 export interface ItemView {
 	readonly isNew?: boolean;
 	readonly sources?: readonly WebSource[];
@@ -65,7 +65,7 @@ function callItem(
 	return { type: `${tool.kind}_call`, ...call, ...execution, [member]: { ...beside, ...value }, ...broken };
 }
 
-/** Returns a model's input for a free-form tool; without the one text `input`, all that the model wrote. */
+/** Returns a model's input for a free-form tool: the one text `input`, else everything that the model wrote. */
 export function freeInput(written: string): string {
 	const input = recordIn(written)?.input;
 	return typeof input === "string" ? input : written;

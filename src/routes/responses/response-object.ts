@@ -5,7 +5,7 @@ import { invalidField } from "../../schema/index.ts";
 import type { LongStrings } from "../../wire/index.ts";
 import { type ItemView, outputItem } from "./output-items.ts";
 
-/** The state of an answer, with its members. */
+/** The state of an answer, with the members of that state. */
 export interface ResponseState {
 	readonly status: "in_progress" | "completed" | "incomplete" | "failed";
 	readonly segments: readonly Segment[];
@@ -14,7 +14,7 @@ export interface ResponseState {
 	readonly error?: ApiError;
 }
 
-/** Makes the response objects of one request: its options echoed, and the state of the answer. */
+/** Creates the response objects of one request, with its options and the state of the answer. */
 export class ResponseObject {
 	readonly #chat: AdmittedChat;
 	readonly #echo: Readonly<Record<string, unknown>>;
@@ -36,14 +36,14 @@ export class ResponseObject {
 		return this.#chat.web === null ? 0 : 1;
 	}
 
-	/** The view of a segment with its cited sources, where the model was asked to cite. */
+	/** Returns the view of a segment. It has the cited sources if citations were requested. */
 	get whole(): ItemView {
 		const { web, echo } = this.#chat;
 		const { tools } = this;
 		return web !== null && echo.enable_web_citations === true ? { tools, sources: web.sources } : { tools };
 	}
 
-	/** The item that reports that the web was searched, or read. */
+	/** The item that reports a web search or a read page. */
 	get searchItem(): Record<string, unknown> | null {
 		return this.#chat.web === null ? null : { type: "web_search_call", id: `ws_${this.requestId}`, status: "completed" };
 	}
@@ -78,7 +78,7 @@ export class ResponseObject {
 	}
 }
 
-/** Returns the status: incomplete where it was cut by the token maximum, or by a filter of the model's provider. */
+/** Returns the status. An answer is incomplete if the token maximum or the provider's filter cut it. */
 export function statusOf(finishReason: string | null): "completed" | "incomplete" {
 	return finishReason === "length" || finishReason === "content_filter" ? "incomplete" : "completed";
 }

@@ -19,7 +19,7 @@ export class ResponseStream implements StreamForm, AssistantOutputListener {
 	readonly ping = PING;
 	readonly #response: ResponseObject;
 	readonly #reader: AssistantOutputReader;
-	#begun = false;
+	#hasBegun = false;
 	#sequence = 0;
 
 	constructor(chat: AdmittedChat, response: ResponseObject) {
@@ -37,17 +37,19 @@ export class ResponseStream implements StreamForm, AssistantOutputListener {
 	}
 
 	end(paid: PostedCharge): string {
-		const told = this.#begin() + this.#reader.end();
+		const lastEvents = this.#begin() + this.#reader.end();
 		const { segments, finishReason } = this.#reader;
 		const status = statusOf(finishReason);
-		return told + this.#sse(`response.${status}`, { response: this.#response.make({ status, segments, finishReason, paid }) });
+		return (
+			lastEvents + this.#sse(`response.${status}`, { response: this.#response.make({ status, segments, finishReason, paid }) })
+		);
 	}
 
 	failed(error: ApiError): string {
-		const begun = this.#begin();
+		const opening = this.#begin();
 		this.#reader.breakOff();
 		const { segments } = this.#reader;
-		return begun + this.#sse("response.failed", { response: this.#response.make({ status: "failed", segments, error }) });
+		return opening + this.#sse("response.failed", { response: this.#response.make({ status: "failed", segments, error }) });
 	}
 
 	open(segment: Segment): string {
@@ -78,29 +80,29 @@ export class ResponseStream implements StreamForm, AssistantOutputListener {
 
 	close(segment: Segment): string {
 		const item = outputItem(segment, this.#response.requestId, this.#response.whole);
-		return this.#saidAll(segment) + this.#sse("response.output_item.done", { output_index: this.#place(segment), item });
+		return this.#contentDone(segment) + this.#sse("response.output_item.done", { output_index: this.#place(segment), item });
 	}
 
-	#saidAll(segment: Segment): string {
+	#contentDone(segment: Segment): string {
 		const { text } = segment;
-		if (segment.kind === "call") return this.#calledAll(segment);
+		if (segment.kind === "call") return this.#callDone(segment);
 		if (segment.kind === "thought")
 			return (
 				this.#at(segment, "response.reasoning_summary_text.done", { summary_index: 0, text }) +
 				this.#at(segment, "response.reasoning_summary_part.done", { summary_index: 0, part: summaryPart(text) })
 			);
-		const said =
+		const textDone =
 			segment.kind === "refusal"
 				? this.#at(segment, "response.refusal.done", { content_index: 0, refusal: text })
 				: this.#at(segment, "response.output_text.done", { content_index: 0, text, logprobs: segment.logprobs });
 		return (
-			said +
+			textDone +
 			this.#at(segment, "response.content_part.done", { content_index: 0, part: contentPart(segment, this.#response.whole) })
 		);
 	}
 
-	/** Sends the input of a free-form tool at once: before its JSON has ended it cannot be recognised. */
-	#calledAll(segment: Segment): string {
+	/** Returns the input of a free-form tool as one event, since its JSON can be parsed only at its end. */
+	#callDone(segment: Segment): string {
 		const { text } = segment;
 		const { kind, name } = this.#response.tools.toolOf(segment.name);
 		if (kind === "function") return this.#at(segment, "response.function_call_arguments.done", { name, arguments: text });
@@ -117,13 +119,13 @@ export class ResponseStream implements StreamForm, AssistantOutputListener {
 	}
 
 	#begin(): string {
-		if (this.#begun) return "";
-		this.#begun = true;
+		if (this.#hasBegun) return "";
+		this.#hasBegun = true;
 		const response = this.#response.make({ status: "in_progress", segments: [] });
 		return this.#sse("response.created", { response }) + this.#sse("response.in_progress", { response }) + this.#searched();
 	}
 
-	/** Sends the search that ran before the model first, and at once. */
+	/** Returns the events of a search that ran before the model. */
 	#searched(): string {
 		const item = this.#response.searchItem;
 		if (item === null) return "";

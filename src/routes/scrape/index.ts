@@ -1,6 +1,6 @@
 /**
- * POST /augment/scrape. Promises: a page's text as Markdown, or a 400 that says why there is none; a price for a text only;
- * nothing but the public internet is reached. Nothing of a page is kept.
+ * POST /augment/scrape: a page's text as Markdown, or a 400 that says why there is none. Only a text is charged. Only
+ * the public internet is reached. Pages are not stored.
  */
 import { type Endpoint, metered } from "../../server/endpoint.ts";
 import { ScrapeAnswerSchema, type ScrapeBody, ScrapeSchema } from "./schema.ts";

@@ -9,14 +9,14 @@ import { type Admission, largeJson } from "../../server/endpoint.ts";
 import { flatPriced } from "../../server/flat-price.ts";
 import type { ScrapeBody } from "./schema.ts";
 
-/** The dependencies of reading a page, handed in once. They are functions where a reload changes the result. */
+/** The dependencies of the scrape route, handed in once. They are functions where a reload changes the result. */
 export interface ScrapeDeps {
 	readonly budgets: Budgets;
 	readonly pages: PageReader;
 	readonly config: () => Config;
 }
 
-/** Admits one page: held at its price, read, and posted where it gave a text. */
+/** Admits one page. Its price is held, the page is read, and the price is posted if there is a text. */
 export function admitPage({ url }: ScrapeBody, call: Call, parts: ScrapeDeps): Admission {
 	if (!/^https?:$/.test(URL.parse(url)?.protocol ?? "")) throw invalidField(["url"], "must be an absolute http or https URL");
 	const { web, limits } = parts.config();

@@ -1,6 +1,6 @@
 /**
- * POST /augment/search. Promises: results of the operator's search providers in one form; a price for an answer only; no
- * query in a log.
+ * POST /augment/search: results of the operator's search providers in one form. Only an answer is charged. Queries are
+ * never logged.
  */
 import { type Endpoint, metered } from "../../server/endpoint.ts";
 import { SearchAnswerSchema, type SearchBody, SearchSchema } from "./schema.ts";

@@ -9,14 +9,14 @@ import { flatPriced } from "../../server/flat-price.ts";
 import { SearchFault, type WebSearch } from "../../upstreams/search/index.ts";
 import { DEFAULT_PROVIDER, DEFAULT_RESULTS, type SearchBody } from "./schema.ts";
 
-/** The dependencies of searching, handed in once. They are functions where a reload changes the result. */
+/** The dependencies of the search route, handed in once. They are functions where a reload changes the result. */
 export interface SearchDeps {
 	readonly budgets: Budgets;
 	readonly search: WebSearch;
 	readonly config: () => Config;
 }
 
-/** Admits one search: held at its price, and posted where a provider answered, even without results. */
+/** Admits one search. Its price is held, and posted if a provider answered, even without results. */
 export function admitSearch({ query, limit, search_provider }: SearchBody, call: Call, parts: SearchDeps): Admission {
 	if (query.trim() === "") throw invalidField(["query"], "must have a word that is no space");
 	if (parts.search.providers().length === 0) throw notConfigured();
@@ -29,9 +29,9 @@ export function admitSearch({ query, limit, search_provider }: SearchBody, call:
 		line: { sku: "search-request", units: 1, picoPrice },
 		priceNano: unitsNano(1, picoPrice),
 		async work() {
-			const wanted = { text: query, limit: limit ?? DEFAULT_RESULTS, prefer: search_provider ?? DEFAULT_PROVIDER };
+			const searchQuery = { text: query, limit: limit ?? DEFAULT_RESULTS, prefer: search_provider ?? DEFAULT_PROVIDER };
 			try {
-				const { results } = await parts.search.search(wanted, call.signal);
+				const { results } = await parts.search.search(searchQuery, call.signal);
 				return json({ query, results });
 			} catch (fault) {
 				throw fault instanceof SearchFault ? refused(fault) : fault;

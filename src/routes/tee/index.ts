@@ -1,6 +1,6 @@
 /**
- * GET /tee/attestation and /tee/signature: what the server of a model proves of itself, and what it signed. Free. Never
- * says of a proof that it holds: that is read from the report, by the caller.
+ * GET /tee/attestation and /tee/signature: what a model's server proves about itself, and its signature of an answer.
+ * Free. This service never declares a proof valid: callers verify the report.
  */
 
 import Type, { type Static } from "typebox";
@@ -15,7 +15,7 @@ import type { Call } from "../../server/call.ts";
 import { type Answer, type Endpoint, json, plain } from "../../server/endpoint.ts";
 import type { Attestations } from "../../upstreams/attestation/port.ts";
 
-/** Short ones, of 32 digits, are refused by some servers; where nothing is sealed they decide. */
+/** Some servers refuse nonces of 32 digits. They are accepted only for models without sealed chat. */
 const NONCE_DIGITS = 64;
 
 const Model = Type.String({ minLength: 1, maxLength: 512, description: "A model with supportsTeeAttestation" });
@@ -30,7 +30,7 @@ const SignatureQuery = Type.Object({
 	request_id: Type.String({ minLength: 1, maxLength: 256, description: "The completion's id, chatcmpl-..." }),
 });
 
-/** Each server has members of its own as well. */
+/** Servers add members of their own. */
 const ReportSchema = named(
 	"AttestationReport",
 	Type.Object(
@@ -76,10 +76,10 @@ export function teeRoutes(parts: TeeDeps): Endpoint[] {
 			answer: { type: "application/json", schema: ReportSchema, description: "The server's report, as it came" },
 			async run({ query }, call) {
 				const { model: name, nonce } = query as Static<typeof AttestationQuery>;
-				const model = attesting(name, call, parts);
+				const model = attestingModel(name, call, parts);
 				if (model.capabilities.supportsE2EE && nonce.length < NONCE_DIGITS)
 					throw invalidField(["nonce"], "must be 64 hex digits");
-				return told(await parts.attestations.report(model, nonce, call.signal));
+				return jsonAnswer(await parts.attestations.report(model, nonce, call.signal));
 			},
 		}),
 		plain({
@@ -92,7 +92,7 @@ export function teeRoutes(parts: TeeDeps): Endpoint[] {
 			answer: { type: "application/json", schema: SignatureSchema, description: "The server's signature, as it came" },
 			async run({ query }, call) {
 				const { model: name, request_id: id } = query as Static<typeof SignatureQuery>;
-				const model = attesting(name, call, parts);
+				const model = attestingModel(name, call, parts);
 				const receipt = parts.receipts.find(id);
 				const isOthers = receipt !== null && (receipt.accountId !== call.caller?.account.id || receipt.modelId !== model.id);
 				if (isOthers) throw unknownCompletion();
@@ -104,7 +104,7 @@ export function teeRoutes(parts: TeeDeps): Endpoint[] {
 				const { upstreamId = id, upstream = null } = receipt ?? {};
 				const signature = await parts.attestations.signature(model, upstreamId, upstream, call.signal);
 				if (signature === null) throw unknownCompletion();
-				return told(signature);
+				return jsonAnswer(signature);
 			},
 		}),
 	];
@@ -114,14 +114,14 @@ function unknownCompletion(): ApiError {
 	return new ApiError("NOT_FOUND", { message: "No server of this model knows this completion; ask soon after its end" });
 }
 
-/** Throws what the catalog does, and INVALID_REQUEST for a model that proves nothing. */
-function attesting(name: string, { caller }: Call, { catalog, wallMs }: TeeDeps): TextModel {
+/** Returns the model. Throws the catalog's errors, and INVALID_REQUEST if the model has no attestation. */
+function attestingModel(name: string, { caller }: Call, { catalog, wallMs }: TeeDeps): TextModel {
 	const { model } = catalog().resolve(name, "text", wallMs());
 	if (caller !== null) checkModelRule(caller, model.id);
 	if (!model.capabilities.supportsTeeAttestation) throw invalidField(["model"], `${model.id} proves nothing of what it runs in`);
 	return model;
 }
 
-function told(body: Uint8Array): Answer {
+function jsonAnswer(body: Uint8Array): Answer {
 	return { status: 200, type: "application/json", body };
 }

@@ -1,6 +1,6 @@
 /**
- * POST /augment/text-parser. Promises: a file's text, or a 400 that says what is wrong with the file; a price for a text
- * only. Nothing of a file is written to disk, logged or kept.
+ * POST /augment/text-parser: a file's text, or a 400 that says what is wrong with the file. Only a text is charged.
+ * Files are never written to disk, logged or stored.
  */
 import Type from "typebox";
 import { type Endpoint, metered } from "../../server/endpoint.ts";
@@ -8,7 +8,7 @@ import { admitFile, type TextParserDeps } from "./parse.ts";
 import { TextParserAnswerSchema, type TextParserBody, TextParserSchema } from "./schema.ts";
 
 const MAX_FILE_BYTES = 26_214_400;
-/** What a form adds. */
+/** The overhead of a form. */
 const FORM_BYTES = 65_536;
 
 export function textParser(parts: TextParserDeps): Endpoint {

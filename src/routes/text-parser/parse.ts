@@ -8,7 +8,7 @@ import { type Admission, type Answer, type Input, largeJson } from "../../server
 import { flatPriced } from "../../server/flat-price.ts";
 import type { TextParserBody } from "./schema.ts";
 
-/** What the text parser works with: handed in once; functions where a reload changes the answer. */
+/** The dependencies of the text parser, handed in once. They are functions where a reload changes the result. */
 export interface TextParserDeps {
 	readonly budgets: Budgets;
 	readonly documents: DocumentReader;
@@ -18,7 +18,7 @@ export interface TextParserDeps {
 
 const WINDOW = "text-parser";
 
-/** Admits one file: held at its price, read, and posted where it gave a text. */
+/** Admits one file. Its price is held, the file is read, and the price is posted if there is a text. */
 export function admitFile({ body, file }: Input<TextParserBody, unknown>, call: Call, parts: TextParserDeps): Admission {
 	if (file === null) throw invalidField(["file"], "is required: the document, as a file");
 	const { documents, limits } = parts.config();

@@ -1,5 +1,5 @@
 /**
- * GET /x402/balance/{walletAddress}: what a wallet has, for the wallet alone. Free. Promises: the balance holds every
+ * GET /x402/balance/{walletAddress}: a wallet's balance, only for the wallet itself. Free. The balance includes every
  * top-up and charge that was answered before.
  */
 

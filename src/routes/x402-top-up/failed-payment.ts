@@ -2,13 +2,16 @@ import { ApiError } from "../../errors/index.ts";
 import type { TopUpOutcome, TopUpService } from "../../payments/port.ts";
 import { paymentResponseHeaders } from "./payment-headers.ts";
 
-/** What a payment came to that did not end in a credit. */
+/** The outcome of a payment that was not credited. */
 export type FailedPayment = Exclude<TopUpOutcome, { readonly kind: "credited" }>;
 
-/** The payment header of a request; null where it has none. Throws X402_INVALID_PAYMENT where it has two that differ. */
-export function paymentOf(desk: TopUpService, { headers }: Request): string | null {
+/**
+ * Returns the payment header of a request; null if it has none. Throws X402_INVALID_PAYMENT if it has two different
+ * ones.
+ */
+export function paymentOf(topUps: TopUpService, { headers }: Request): string | null {
 	try {
-		return desk.paymentOf(headers);
+		return topUps.paymentOf(headers);
 	} catch (error) {
 		if (error instanceof RangeError) throw invalidPayment(error.message, "header_conflict");
 		throw error;
@@ -19,7 +22,10 @@ export function invalidPayment(message: string, reason: string): ApiError {
 	return new ApiError("X402_INVALID_PAYMENT", { message, extra: { details: { reason } } });
 }
 
-/** The error that a payment came to (docs/wallets.md). `offer` is the 402 that is made anew where it ended for good. */
+/**
+ * Returns the error for a payment's outcome (docs/wallets.md).
+ * @param offer returns a new 402, for a payment that has failed for good
+ */
 export function failedPayment(
 	outcome: FailedPayment,
 	request: Request,

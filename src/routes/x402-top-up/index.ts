@@ -1,7 +1,7 @@
 /**
- * POST /x402/top-up: money for a wallet. Without a payment it says how to pay; with one it credits the payer what the
- * chain proves. Public: the payment is signed by the wallet. Promises: a payment is credited once, its header may be
- * repeated, and as long as it may still settle nobody is asked to pay again.
+ * POST /x402/top-up: credits a wallet. Without a payment the answer says how to pay. With one it credits the payer the
+ * amount that the chain proves. Public, since the wallet signs the payment. A payment is credited once, and its header
+ * may be repeated. While it may still settle, no new payment is requested.
  */
 
 import Type, { type Static } from "typebox";
@@ -21,15 +21,15 @@ export { headerOf, paymentResponseHeaders } from "./payment-headers.ts";
 export { takePayment } from "./take-payment.ts";
 
 export interface TopUpDeps {
-	/** null: nothing is configured to receive money. */
-	readonly desk: TopUpService | null;
+	/** null: no receiver is configured. */
+	readonly topUps: TopUpService | null;
 	readonly addresses: AddressWindows;
 	readonly topUpsPerMinute: () => number;
-	/** The address of this route as its caller knows it. */
+	/** Returns the address of this route as its caller knows it. */
 	readonly urlOf: (request: Request) => string;
 }
 
-/** Whose minute window payments are counted in, on this route and on others. */
+/** The minute window in which payments are counted, on this route and on others. */
 export const TOP_UP_WINDOW = "x402-top-up";
 
 const TopUpQuerySchema = Type.Object({
@@ -80,15 +80,15 @@ export function topUpRoute(parts: TopUpDeps): Endpoint {
 }
 
 async function topUp(query: TopUpQuery, call: Call, parts: TopUpDeps): Promise<Answer> {
-	const { desk, addresses, topUpsPerMinute } = parts;
+	const { topUps, addresses, topUpsPerMinute } = parts;
 	call.rate = addresses.take(call.address, TOP_UP_WINDOW, topUpsPerMinute());
-	if (desk === null) throw new ApiError("X402_NOT_CONFIGURED");
+	if (topUps === null) throw new ApiError("X402_NOT_CONFIGURED");
 	const { request } = call;
-	const payment = paymentOf(desk, request);
+	const payment = paymentOf(topUps, request);
 	const offer = (error: string, headers: Readonly<Record<string, string>> = {}) =>
-		offered(desk, query, { url: parts.urlOf(request), error, headers });
+		topUpOffer(topUps, query, { url: parts.urlOf(request), error, headers });
 	if (payment === null) throw offer("Payment required: sign one of the offers, for its amount or more");
-	const outcome = await takePayment(desk, payment, call);
+	const outcome = await takePayment(topUps, payment, call);
 	if (outcome.kind !== "credited") throw failedPayment(outcome, request, offer);
 	const { walletAddress, amount, newBalance, paymentId } = outcome.payment;
 	const credited = { walletAddress, amountCredited: amount / NANO_PER_USD, newBalance: newBalance / NANO_PER_USD, paymentId };
@@ -98,8 +98,10 @@ async function topUp(query: TopUpQuery, call: Call, parts: TopUpDeps): Promise<A
 	});
 }
 
-/** The 402 of this route: the body has what can be paid alone, the header the whole of version 2. */
-function offered(
+/**
+ * Returns the 402 of this route. The body contains only the accepted payments, and the header the complete version 2.
+ */
+function topUpOffer(
 	{ offers }: TopUpService,
 	{ x402Version = 2, amountUsd }: TopUpQuery,
 	{ url, error, headers }: { readonly url: string; readonly error: string; readonly headers: Readonly<Record<string, string>> },
@@ -108,9 +110,9 @@ function offered(
 	if (amountUsd !== undefined && (amountUsd < minimumUsd || amountUsd > maximumUsd))
 		throw invalidField(["amountUsd"], `must be from ${minimumUsd} to ${maximumUsd}`);
 	const resource = { url, description: "Top-up of a wallet's balance", mimeType: "application/json" };
-	const wanted: OfferRequest = { resource, error, ...(amountUsd === undefined ? {} : { amountUsd }) };
-	const full = offers.v2(wanted);
-	const body = x402Version === 1 ? offers.v1(wanted) : { x402Version: full.x402Version, accepts: full.accepts };
+	const offerRequest: OfferRequest = { resource, error, ...(amountUsd === undefined ? {} : { amountUsd }) };
+	const full = offers.v2(offerRequest);
+	const body = x402Version === 1 ? offers.v1(offerRequest) : { x402Version: full.x402Version, accepts: full.accepts };
 	return new ApiError("PAYMENT_REQUIRED", {
 		message: error,
 		headers: { ...headers, "PAYMENT-REQUIRED": headerOf(full) },

@@ -16,8 +16,8 @@ import {
 
 export interface X402WalletAuthDeps {
 	readonly signIn: Pick<WalletSignIn, "signedIn" | "challenge">;
-	/** null: nothing is configured to receive money. */
-	readonly desk: TopUpService | null;
+	/** null: no receiver is configured. */
+	readonly topUps: TopUpService | null;
 	readonly addresses: AddressWindows;
 	readonly topUpsPerMinute: () => number;
 }
@@ -25,7 +25,7 @@ export interface X402WalletAuthDeps {
 const TOP_UP = `POST ${API_PREFIX}/x402/top-up`;
 const SIGN_IN_HEADERS = { header: "SIGN-IN-WITH-X", legacyHeader: "X-Sign-In-With-X" } as const;
 
-/** How wallets come in (docs/wallets.md): by a signature, by paying for the request; and what they get that have to pay. */
+/** Authenticates wallets (docs/wallets.md) by a signature or a payment for the request, and makes their 402 answers. */
 export class X402WalletAuth implements WalletAuth {
 	readonly #deps: X402WalletAuthDeps;
 
@@ -38,45 +38,46 @@ export class X402WalletAuth implements WalletAuth {
 	}
 
 	paying(call: Call): SignedInWallet | null | Promise<SignedInWallet | null> {
-		const { desk, addresses, topUpsPerMinute } = this.#deps;
-		if (desk === null) return null;
-		const payment = paymentOf(desk, call.request);
+		const { topUps, addresses, topUpsPerMinute } = this.#deps;
+		if (topUps === null) return null;
+		const payment = paymentOf(topUps, call.request);
 		if (payment === null) return null;
-		if (!desk.payOnRoutes)
+		if (!topUps.payOnRoutes)
 			throw invalidPayment(`This route takes no payments: pay with ${TOP_UP}, then sign in with SIWX`, "payment_on_route");
 		addresses.take(call.address, TOP_UP_WINDOW, topUpsPerMinute());
-		return this.#pay(call, desk, payment);
+		return this.#pay(call, topUps, payment);
 	}
 
-	async #pay(call: Call, desk: TopUpService, payment: string): Promise<SignedInWallet> {
+	async #pay(call: Call, topUps: TopUpService, payment: string): Promise<SignedInWallet> {
 		const { request } = call;
-		const outcome = await takePayment(desk, payment, call);
+		const outcome = await takePayment(topUps, payment, call);
 		if (outcome.kind !== "credited")
-			throw failedPayment(outcome, request, (error, headers) => this.#offer(call, desk, error, headers));
+			throw failedPayment(outcome, request, (error, headers) => this.#offer(call, topUps, error, headers));
 		const headers = paymentResponseHeaders(request, outcome.response);
 		if (outcome.first) return { identity: outcome.payment.identity, headers };
-		// Once it is settled, anybody can read the whole payment from the chain: it is no credential.
+		// After settlement anybody can read the payment from the chain, so it is no credential.
 		const message = `This payment was taken before, and is in its wallet's balance: sign in with SIWX (header ${SIGN_IN_HEADERS.header})`;
 		throw new ApiError("AUTHENTICATION_FAILED", { message, headers });
 	}
 
 	offer(call: Call): ApiError | null {
-		const { desk } = this.#deps;
+		const { topUps } = this.#deps;
 		const error = `Payment required: send an API key, sign in with a wallet, or pay one of the offers for a wallet's balance`;
-		return desk === null ? null : this.#offer(call, desk, error, {});
+		return topUps === null ? null : this.#offer(call, topUps, error, {});
 	}
 
 	topUpNeeded(call: Call, wallet: Caller, error: ApiError): ApiError {
-		const { desk } = this.#deps;
+		const { topUps } = this.#deps;
 		const { retryAfterSeconds, param } = error.options;
-		const kept = {
+		const options = {
 			...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
 			...(param === undefined ? {} : { param }),
 			cause: error,
 		};
-		if (desk === null) return new ApiError(error.code, { ...kept, message: `${error.message}, which is not configured here` });
-		const { offers } = desk;
-		const { challenge, header } = this.#challenged(call, desk, error.message);
+		if (topUps === null)
+			return new ApiError(error.code, { ...options, message: `${error.message}, which is not configured here` });
+		const { offers } = topUps;
+		const { challenge, header } = this.#challenged(call, topUps, error.message);
 		const { limits } = offers;
 		const receiver = offers.receiverFor(wallet.wallet ?? "");
 		const body = {
@@ -103,11 +104,11 @@ export class X402WalletAuth implements WalletAuth {
 			},
 			siwxChallenge: { info: challenge.info, supportedChains: challenge.supportedChains },
 		};
-		return new ApiError(error.code, { ...kept, message: error.message, headers: { "PAYMENT-REQUIRED": header }, body });
+		return new ApiError(error.code, { ...options, message: error.message, headers: { "PAYMENT-REQUIRED": header }, body });
 	}
 
-	#offer(call: Call, desk: TopUpService, error: string, headers: Readonly<Record<string, string>>): ApiError {
-		const { challenge, required, header } = this.#challenged(call, desk, error);
+	#offer(call: Call, topUps: TopUpService, error: string, headers: Readonly<Record<string, string>>): ApiError {
+		const { challenge, required, header } = this.#challenged(call, topUps, error);
 		const { origin } = new URL(challenge.info.uri);
 		const docs = `${origin}/docs`;
 		const body = {
@@ -124,22 +125,22 @@ export class X402WalletAuth implements WalletAuth {
 		return new ApiError("PAYMENT_REQUIRED", {
 			message: error,
 			headers: { ...headers, "PAYMENT-REQUIRED": header },
-			body: wantsVersion1(call.request) ? { ...desk.offers.v1(this.#wanted(call, desk, error, challenge)) } : body,
+			body: wantsVersion1(call.request) ? { ...topUps.offers.v1(this.#offerRequest(call, topUps, error, challenge)) } : body,
 		});
 	}
 
-	/** What a wallet signs to come in, and the offer of version 2 with it. */
+	/** Returns the sign-in challenge, and the version 2 offer that contains it. */
 	#challenged(
 		call: Call,
-		desk: TopUpService,
+		topUps: TopUpService,
 		error: string,
 	): { readonly challenge: SignInChallenge; readonly required: PaymentRequired; readonly header: string } {
 		const challenge = this.#deps.signIn.challenge(call.request.url);
-		const required = desk.offers.v2(this.#wanted(call, desk, error, challenge));
+		const required = topUps.offers.v2(this.#offerRequest(call, topUps, error, challenge));
 		return { challenge, required, header: headerOf(required) };
 	}
 
-	#wanted({ endpoint }: Call, { offers }: TopUpService, error: string, challenge: SignInChallenge) {
+	#offerRequest({ endpoint }: Call, { offers }: TopUpService, error: string, challenge: SignInChallenge) {
 		return {
 			resource: { url: challenge.info.uri, description: endpoint.summary, mimeType: "application/json" },
 			error,

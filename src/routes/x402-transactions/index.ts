@@ -1,6 +1,6 @@
 /**
- * GET /x402/transactions/{walletAddress}: a wallet's history, for the wallet alone. Free. Promises: the amounts add up to
- * the balance, to the nano-USD; a charge is in it as soon as its answer is out.
+ * GET /x402/transactions/{walletAddress}: a wallet's history, only for the wallet itself. Free. The amounts add up to
+ * the balance, to the nano-USD. A charge is listed as soon as its answer is sent.
  */
 
 import Type, { type Static } from "typebox";

@@ -1,4 +1,4 @@
-/** POST /image/background-remove. Promises: a PNG with transparency of the size that came; needs a server that does it. */
+/** POST /image/background-remove: a transparent PNG in the picture's size. It needs a server with such a model. */
 
 import type { HoldContext } from "../../../budgets/port.ts";
 import { hasFreeModel, imagePrice, imageRateLimit, linesNano } from "../../../catalog/index.ts";
@@ -65,7 +65,7 @@ async function admit(input: Input<BackgroundRemoveBody, unknown>, call: Call, de
 				const [picture] = pictures;
 				if (picture === undefined) throw new ApiError("UNKNOWN_ERROR");
 				const size = { width: picture.width, height: picture.height };
-				const made = await deps.upstreams.make({
+				const imageAnswer = await deps.upstreams.make({
 					requestId,
 					tenant,
 					targets: model.targets,
@@ -80,8 +80,8 @@ async function admit(input: Input<BackgroundRemoveBody, unknown>, call: Call, de
 					signal,
 					onSent: work.sent,
 				});
-				const result = await finished(made.pictures[0], { format: "png", size, fit: "fill" }, deps, call);
-				return { answer: bareAnswer(result), upstream: made.upstream, retries: made.retries };
+				const result = await finished(imageAnswer.pictures[0], { format: "png", size, fit: "fill" }, deps, call);
+				return { answer: bareAnswer(result), upstream: imageAnswer.upstream, retries: imageAnswer.retries };
 			});
 		},
 	};

@@ -132,12 +132,12 @@ function checkDivisor({ width, height }: ImageSize, divisor: number): void {
 		if (side % divisor !== 0) throw invalidField([name], `must be a multiple of ${divisor} with this model`, "not_multiple_of");
 }
 
-interface Asked {
+interface GenerateCall {
 	readonly body: GenerateBody;
 	readonly call: Call;
 }
 
-function jsonAnswer(pictures: readonly Picture[], workMs: number, { body, call }: Asked): Promise<Answer> {
+function jsonAnswer(pictures: readonly Picture[], workMs: number, { body, call }: GenerateCall): Promise<Answer> {
 	const inferenceDuration = Math.round(workMs);
 	const total = Math.max(inferenceDuration, Math.round(Date.now() - call.admittedAtMs));
 	return largeJson({

@@ -1,4 +1,4 @@
-/** POST /images/generations, the form of OpenAI's clients. Promises what /image/generate does; a model's base price. */
+/** POST /images/generations: /image/generate in OpenAI's form, at the model's base price. */
 import { hasFreeModel, imageRateLimit, nearestRatio } from "../../../catalog/index.ts";
 import type { PictureModel } from "../../../catalog/types.ts";
 import { ApiError } from "../../../errors/index.ts";
@@ -13,10 +13,10 @@ import { type GenerationsBody, GenerationsBodySchema } from "./schema.ts";
 const MAX_BODY_BYTES = 1_048_576;
 const DEFAULT_SIZE = { width: 1_024, height: 1_024 };
 const DEFAULT_TRAIT = "default";
-/** Where no model that is served has the trait: it says what brings it. */
+/** The id to resolve if no served model has the trait. Its error says how to serve it. */
 const DEFAULT_MODEL = "z-image-turbo";
 
-/** The route, and its other spelling. */
+/** Returns the route under its two paths. */
 export function openAiImageGenerations(deps: ImageDeps): Endpoint[] {
 	return [["/images/generations", "images-generations"] as const, ["/image/generations", "image-generations"] as const].map(
 		([path, name]) =>
@@ -65,7 +65,10 @@ function admit({ body }: Input<GenerationsBody, unknown>, call: Call, deps: Imag
 	);
 }
 
-/** OpenAI's clients name models of their own: what is not known, or no model of pictures, is the default one. */
+/**
+ * Returns the model. OpenAI's clients send names of OpenAI's models, so a name that is no picture model here means the
+ * default one.
+ */
 function modelOf(ref: string, call: Call, deps: ImageDeps): PictureModel<"image"> {
 	const resolve = (name: string) => pictureModel(name, "image", call, deps);
 	const isUnknown = (error: unknown) => error instanceof ApiError && error.code === "MODEL_NOT_FOUND";

@@ -1,5 +1,5 @@
 /**
- * POST /image/multi-edit. Promises what /image/edit does; base, layers and masks go on in the order in which they came.
+ * POST /image/multi-edit: /image/edit with layers. The base picture, layers and masks are sent in the caller's order.
  */
 import { hasFreeModel, imageRateLimit } from "../../../catalog/index.ts";
 import { invalidRequest } from "../../../schema/index.ts";

@@ -1,6 +1,4 @@
-/**
- * POST /images/edits, the form of OpenAI's clients. Promises what /image/edit does, on the same models; the answer is JSON.
- */
+/** POST /images/edits: /image/edit in OpenAI's form, on the same models. The answer is JSON. */
 import { hasFreeModel, imageRateLimit } from "../../../catalog/index.ts";
 import type { Picture } from "../../../engines/images/port.ts";
 import { invalidField, invalidRequest } from "../../../schema/index.ts";
@@ -64,7 +62,7 @@ function admit({ body, files }: Input<OpenAiEditBody, unknown>, call: Call, deps
 	return admitEdit(order, call, deps);
 }
 
-/** The base, the mask where there is one, then the other pictures. */
+/** Returns the base picture, the mask if there is one, and the other pictures. */
 function sourcesOf(files: readonly FieldFile[]): PictureSource[] {
 	const [base, ...others] = files.filter(({ field }) => field !== "mask");
 	const mask = files.find(({ field }) => field === "mask");

@@ -1,4 +1,4 @@
-/** GET /image/styles: the names that `style_preset` of /image/generate takes. Free, for everybody. */
+/** GET /image/styles: the values of `style_preset` of /image/generate. Free and public. */
 import Type from "typebox";
 import { type Endpoint, json, plain } from "../../../server/endpoint.ts";
 import { STYLES } from "../style-names.ts";

@@ -102,7 +102,7 @@ async function upscaledThere(bytes: Uint8Array, scale: number, { call, deps, wor
 	const { signal, requestId, tenant } = call;
 	const picture = await engineOf(deps).normalise(bytes, call);
 	const size = enlarged(picture, scale);
-	const made = await deps.upstreams.make({
+	const imageAnswer = await deps.upstreams.make({
 		requestId,
 		tenant,
 		targets: servers,
@@ -118,8 +118,8 @@ async function upscaledThere(bytes: Uint8Array, scale: number, { call, deps, wor
 		signal,
 		onSent: work.sent,
 	});
-	const result = await finished(made.pictures[0], { format: "png", size, fit: "fill" }, deps, call);
-	return { answer: bareAnswer(result), upstream: made.upstream, retries: made.retries };
+	const result = await finished(imageAnswer.pictures[0], { format: "png", size, fit: "fill" }, deps, call);
+	return { answer: bareAnswer(result), upstream: imageAnswer.upstream, retries: imageAnswer.retries };
 }
 
 /** Returns the enlarged size. Throws ImageFault where there is nothing left to enlarge. */

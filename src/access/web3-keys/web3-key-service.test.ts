@@ -21,7 +21,7 @@ afterAll(async () => {
 	await cluster.stop();
 });
 
-/** The desk of a node of its own. */
+/** Returns the key service of a node of its own. */
 function node(): Web3KeyService {
 	const admin = books.admin();
 	const store = { admin: (name, input) => runOperation(admin, name, input) } as Pick<StorePort, "admin">;
@@ -41,8 +41,8 @@ test("a token of one node is good on every other, and serves once for all of the
 		const request = { type: "INFERENCE", address: wallet.address, signature, token, fields: {} } as const;
 		const before = (await Array.fromAsync(listKeys(admin, id))).flat().length;
 		const outcomes = await Promise.all(
-			[...nodes, ...nodes].map((desk) =>
-				desk.create(request, nowMs).then(
+			[...nodes, ...nodes].map((keys) =>
+				keys.create(request, nowMs).then(
 					() => "made",
 					(error: unknown) => (error instanceof ApiError ? `${error.status} ${error.message}` : String(error)),
 				),

@@ -5,17 +5,17 @@ import { PendingSettlements } from "./pending-settlements.ts";
 
 test("sends of one key go one after the other, a failed one too, and those of another key beside them", async () => {
 	const store = { shared: false, admin: () => Promise.reject(new Error("not asked")) } as never;
-	const desk = new BroadcastQueue({ store, clock: systemClock, timers: systemTimers });
+	const queue = new BroadcastQueue({ store, clock: systemClock, timers: systemTimers });
 	const seen: string[] = [];
 	const gate = Promise.withResolvers<void>();
-	const first = desk.inTurn("a", async () => {
+	const first = queue.inTurn("a", async () => {
 		seen.push("a1");
 		await gate.promise;
 		seen.push("a1 ends");
 		throw new Error("no");
 	});
-	const second = desk.inTurn("a", async () => void seen.push("a2"));
-	await desk.inTurn("b", async () => void seen.push("b"));
+	const second = queue.inTurn("a", async () => void seen.push("a2"));
+	await queue.inTurn("b", async () => void seen.push("b"));
 	expect(seen).toEqual(["a1", "b"]);
 	gate.resolve();
 	await expect(first).rejects.toThrow("no");

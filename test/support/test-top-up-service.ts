@@ -22,11 +22,11 @@ import { BASE, type UsdcChain } from "./usdc-chain.ts";
 export type Fault = "verify" | "before-broadcast" | "after-broadcast" | "killed-after-broadcast";
 export type FacilitatorKind = "in the server" | "over HTTP";
 
-export interface TopUpDeskOptions {
+export interface TestTopUpOptions {
 	readonly chain: Pick<UsdcChain, "url"> & Partial<UsdcChain>;
 	readonly books: Pick<StoreFolder, "dir" | "admin">;
 	readonly kind?: FacilitatorKind;
-	/** Of several desks on one store. */
+	/** The node of this service, if several share one store. */
 	readonly node?: string;
 	readonly payTo?: string;
 	readonly key?: string;
@@ -35,7 +35,7 @@ export interface TopUpDeskOptions {
 	readonly store?: TopUpsDeps["store"];
 }
 
-export class TestDesk {
+export class TestTopUpService {
 	readonly payTo: string;
 	readonly topUps: TopUps;
 	readonly admin: AdminStore;
@@ -47,14 +47,14 @@ export class TestDesk {
 	settled = 0;
 	readonly #server: Server | null;
 
-	private constructor(payTo: string, admin: AdminStore, server: Server | null, topUps: (desk: TestDesk) => TopUps) {
+	private constructor(payTo: string, admin: AdminStore, server: Server | null, topUps: (service: TestTopUpService) => TopUps) {
 		this.payTo = payTo;
 		this.admin = admin;
 		this.#server = server;
 		this.topUps = topUps(this);
 	}
 
-	static async open(options: TopUpDeskOptions): Promise<TestDesk> {
+	static async open(options: TestTopUpOptions): Promise<TestTopUpService> {
 		const { chain, books, kind = "in the server", node = "node_a", facilitatorMs = 20_000 } = options;
 		const payTo = options.payTo ?? privateKeyToAccount(generatePrivateKey()).address;
 		const key = options.key ?? (await chain.feePayer?.())?.key ?? generatePrivateKey();
@@ -79,7 +79,12 @@ export class TestDesk {
 		const facilitator = server === null ? local : remote(server, facilitatorMs);
 		const chains = new Map(chainsOf(config, systemTimers).map((token) => [token.network.id, token]));
 		const parts = { config, facilitatorMs, store, chains, feePayer: null, ...clocks, log: silentLog };
-		return new TestDesk(payTo, admin, server, (desk) => new TopUps({ ...parts, facilitator: faulty(facilitator, desk) }));
+		return new TestTopUpService(
+			payTo,
+			admin,
+			server,
+			(service) => new TopUps({ ...parts, facilitator: faulty(facilitator, service) }),
+		);
 	}
 
 	topUp(header: string): Promise<TopUpOutcome> {
@@ -117,23 +122,23 @@ function remote(server: Server, timeoutMs: number): Facilitator {
 	return new RemoteFacilitator({ url: `http://127.0.0.1:${port}`, headers: {}, timeoutMs, timers: systemTimers });
 }
 
-function faulty(facilitator: Facilitator, desk: TestDesk): Facilitator {
+function faulty(facilitator: Facilitator, service: TestTopUpService): Facilitator {
 	const fail = (): never => {
 		throw new FacilitatorUnavailable("the test said so");
 	};
 	return {
 		name: facilitator.name,
 		async verify(payment) {
-			if (desk.refusal !== null) return { valid: false, reason: desk.refusal };
-			return desk.fault === "verify" ? fail() : facilitator.verify(payment);
+			if (service.refusal !== null) return { valid: false, reason: service.refusal };
+			return service.fault === "verify" ? fail() : facilitator.verify(payment);
 		},
 		async settle(payment, onBroadcast) {
-			desk.settled++;
-			if (desk.refusal !== null) return { success: false, transaction: null, reason: desk.refusal };
-			if (desk.fault === "before-broadcast") return fail();
+			service.settled++;
+			if (service.refusal !== null) return { success: false, transaction: null, reason: service.refusal };
+			if (service.fault === "before-broadcast") return fail();
 			const settled = await facilitator.settle(payment, onBroadcast);
-			if (desk.fault === "killed-after-broadcast") process.kill(process.pid, "SIGKILL");
-			return desk.fault === "after-broadcast" ? fail() : settled;
+			if (service.fault === "killed-after-broadcast") process.kill(process.pid, "SIGKILL");
+			return service.fault === "after-broadcast" ? fail() : settled;
 		},
 	};
 }

@@ -13,7 +13,7 @@ import type { Requirements, SolanaPackages } from "./solana-packages.ts";
 import { base64 } from "./usdc-chain.ts";
 import type { TestSolanaWallet } from "./wallets.ts";
 
-export interface SolanaDeskOptions {
+export interface SolanaTopUpOptions {
 	readonly dir: string;
 	readonly admin: AdminStore;
 	readonly cluster: Pick<SolanaCluster, "url">;
@@ -24,7 +24,7 @@ export interface SolanaDeskOptions {
 	readonly clock?: Clock;
 }
 
-export class SolanaDesk {
+export class SolanaTopUpService {
 	readonly payTo: string;
 	readonly topUps: TopUps;
 	readonly config: TopUpsDeps["config"];
@@ -39,7 +39,7 @@ export class SolanaDesk {
 		facilitatorMs = 20_000,
 		clock = systemClock,
 		...rest
-	}: SolanaDeskOptions) {
+	}: SolanaTopUpOptions) {
 		this.payTo = payTo;
 		this.#admin = admin;
 		const solana = { payTo, rpcUrl: cluster.url, facilitator: { url: facilitator.url }, ...rest.solana };

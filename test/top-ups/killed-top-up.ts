@@ -1,6 +1,6 @@
 /** A server that is killed between broadcast and credit: it takes the payment that it is given, and never books it. */
 import { openAdmin } from "../../src/store/admin.ts";
-import { TestDesk } from "../support/top-up-desk.ts";
+import { TestTopUpService } from "../support/test-top-up-service.ts";
 
 interface Given {
 	readonly url: string;
@@ -12,6 +12,6 @@ interface Given {
 
 const { url, dir, payTo, key, header } = JSON.parse(process.argv[2] ?? "{}") as Given;
 const books = { dir, admin: () => openAdmin(dir) };
-const desk = await TestDesk.open({ chain: { url }, books, payTo, key });
-desk.fault = "killed-after-broadcast";
-await desk.topUp(header);
+const service = await TestTopUpService.open({ chain: { url }, books, payTo, key });
+service.fault = "killed-after-broadcast";
+await service.topUp(header);
