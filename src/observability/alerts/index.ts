@@ -86,7 +86,7 @@ export class Alerts {
 			if (url !== undefined && secret !== undefined) await this.#evaluate();
 		} catch (error) {
 			if (!this.#stopped)
-				log.warn({ cause: (error as Error).message }, "the rules of alerts could not be looked at; they are again soon");
+				log.warn({ cause: (error as Error).message }, "the alert rules could not be checked; they are checked again soon");
 		}
 		if (!this.#stopped) this.#cancel = timers.after(everyMs, () => void this.#runOnce());
 	}
@@ -117,8 +117,8 @@ export class Alerts {
 		const { raised, ended, mine } = changes;
 		this.#firingCount = mine;
 		if (this.#stopped) return;
-		for (const { name, sinceMs } of raised) this.#send("raised", name, sinceMs, this.#texts.get(name) ?? "It stands");
-		for (const { name, sinceMs } of ended) this.#send("ended", name, sinceMs, "It has ended");
+		for (const { name, sinceMs } of raised) this.#send("raised", name, sinceMs, this.#texts.get(name) ?? "The alert is firing");
+		for (const { name, sinceMs } of ended) this.#send("ended", name, sinceMs, "The alert has cleared");
 	}
 
 	/** Reports the journal alert without the store: this node takes no work, and no other node can know of it. */
@@ -131,7 +131,7 @@ export class Alerts {
 
 	#clearWithoutStore(): void {
 		if (this.#reportedWithoutStore === null || this.#texts.has(this.#reportedWithoutStore.name)) return;
-		this.#send("ended", this.#reportedWithoutStore.name, this.#reportedWithoutStore.sinceMs, "It has ended");
+		this.#send("ended", this.#reportedWithoutStore.name, this.#reportedWithoutStore.sinceMs, "The alert has cleared");
 		this.#reportedWithoutStore = null;
 	}
 
@@ -185,7 +185,7 @@ export class Alerts {
 			await this.#deps.store.admin("alertTold", { name: alertName({ rule, subject }) });
 		} catch (error) {
 			// The notice is sent once more, with the same id.
-			this.#deps.log.warn({ cause: (error as Error).message }, "that an alert was told could not be noted");
+			this.#deps.log.warn({ cause: (error as Error).message }, "the delivery of an alert could not be recorded");
 		}
 	}
 }

@@ -7,7 +7,7 @@ export const REQUEST_METRICS: readonly Metric[] = [
 	labelledMetric(
 		"counter",
 		"turnpike_requests_total",
-		"Answers by class of status; 499 where the caller had left. model is empty where none was named or admitted",
+		"Answers by class of status; 499 if the caller had left. model is empty if the request named none, or was refused first",
 		["endpoint", "model", "status"],
 		(deps) =>
 			eachModel(deps, ({ answers }, labels) => [...answers].map(([status, value]) => ({ labels: { ...labels, status }, value }))),
@@ -15,18 +15,18 @@ export const REQUEST_METRICS: readonly Metric[] = [
 	labelledMetric(
 		"counter",
 		"turnpike_errors_total",
-		"Requests that were refused or failed, by the code of the error table: budgets, limits, upstreams",
+		"Refused and failed requests, by the code of the error table",
 		["endpoint", "code"],
 		(deps) =>
 			eachEndpoint(deps, ({ errors }, endpoint) => [...errors].map(([code, value]) => ({ labels: { endpoint, code }, value }))),
 	),
-	labelledMetric("gauge", "turnpike_requests_running", "Requests under way", ["endpoint"], (deps) =>
+	labelledMetric("gauge", "turnpike_requests_running", "Running requests", ["endpoint"], (deps) =>
 		eachEndpoint(deps, ({ running }, endpoint) => [{ labels: { endpoint }, value: running }]),
 	),
-	histograms("turnpike_request_first_byte_seconds", "Time until an answer begins", ["endpoint"], ({ counts }) =>
+	histograms("turnpike_request_first_byte_seconds", "Time to the first byte of an answer", ["endpoint"], ({ counts }) =>
 		[...counts.endpoints].map(([endpoint, { firstByte }]) => ({ labels: { endpoint }, histogram: firstByte })),
 	),
-	histograms("turnpike_request_seconds", "Time until an answer has ended", ["endpoint"], ({ counts }) =>
+	histograms("turnpike_request_seconds", "Time to the end of an answer", ["endpoint"], ({ counts }) =>
 		[...counts.endpoints].map(([endpoint, { whole }]) => ({ labels: { endpoint }, histogram: whole })),
 	),
 	labelledMetric("counter", "turnpike_tokens_total", "Tokens of posted requests", ["endpoint", "model", "direction"], (deps) =>
@@ -42,7 +42,7 @@ export const REQUEST_METRICS: readonly Metric[] = [
 	labelledMetric(
 		"counter",
 		"turnpike_spend_usd_total",
-		"What was posted, in USD (a diem is one USD of use). unit: diem, usd (bundled credit included), owed (still to be taken from free money), overrun (borne by the operator)",
+		"Posted charges in USD (a diem is one USD of use). unit: diem, usd (including bundled credit), owed (not yet taken from free money), overrun (paid by the operator)",
 		["endpoint", "model", "unit"],
 		(deps) =>
 			eachModel(deps, ({ usdNano, diemNano, owedNano, overrunNano }, labels) =>
