@@ -88,6 +88,13 @@ describe("a list", () => {
 		]);
 	});
 
+	test("has the name of a model that is numbered or has no id", async () => {
+		const named = [{ id: 7, name: "llama-3" }, { id: 8, name: "a\nb" }, { id: 9 }, { id: null, model: "qwen" }];
+		expect(await ids(upstream({ "/v1/models": list(named) }))).toEqual(["llama-3", "qwen"]);
+		const tags = [{ name: "llama3.2:1b", model: "llama3.2:1b", details: {} }];
+		expect(await ids(upstream({ "/v1/models": () => Response.json({ models: tags }) }))).toEqual(["llama3.2:1b"]);
+	});
+
 	test("of speech models has the voices that their server lists", async () => {
 		const models = list([{ id: "kokoro" }, { id: "chat" }]);
 		const voicesOf = async (told: unknown) =>

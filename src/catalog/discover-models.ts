@@ -222,8 +222,9 @@ function modelsOf(body: unknown, url: string): DiscoveredModel[] {
 }
 
 function modelOf(item: Record<string, unknown>): DiscoveredModel | undefined {
-	const { id, created, top_provider: provider, model_info: info } = item;
-	if (typeof id !== "string" || !isUsableId(id)) return undefined;
+	const { created, top_provider: provider, model_info: info } = item;
+	const id = idOf(item);
+	if (id === undefined) return undefined;
 	const type = listedKind(id, item, isRecord(info) ? info : undefined);
 	if (type === null) return undefined;
 	const context = CONTEXT_MEMBERS.map((member) => positive(item[member])).find((tokens) => tokens !== null);
@@ -236,6 +237,12 @@ function modelOf(item: Record<string, unknown>): DiscoveredModel | undefined {
 		contextTokens: context ?? null,
 		maxCompletionTokens: output,
 	};
+}
+
+/** Returns a model's id. Some servers number their models, or give them no id, and take their names in requests. */
+function idOf({ id, name, model }: Record<string, unknown>): string | undefined {
+	const names = typeof id === "string" ? [id] : [name, model];
+	return names.find((text) => typeof text === "string" && isUsableId(text)) as string | undefined;
 }
 
 /** Returns true for an id without control characters and within the length limit: ids appear in headers, logs and addresses. */

@@ -337,6 +337,18 @@ test("a cost has the members of its model's type, none missing", () => {
 	] as const)
 		expect(given(entry), entry).toThrow(`models.entries.a.cost: ${words}`);
 	expect(() => loadConfig({}, {}, folder("costs: { search-request: -1 }"))).toThrow(ConfigError);
+	const skus = [
+		...["search-request", "scrape-page", "text-parser-file", "crypto-rpc-base-mainnet-credit"],
+		...["chat-web-search-request", "chat-web-page", "chat-x-search-result"],
+		...["input", "cache-input", "cache-write", "output"].map((kind) => `Qwen/Qwen3:8b-llm-${kind}-mtoken`),
+		...["image-unit", "input-image-unit", "tts-mcharacter", "asr-second"].map((unit) => `@cf/a.b_c-${unit}`),
+	];
+	const { costs } = loadConfig(
+		{},
+		{},
+		folder(`costs: ${JSON.stringify(Object.fromEntries(skus.map((sku) => [sku, 1])))}`),
+	).config;
+	expect(Object.keys(costs).toSorted()).toEqual(skus.toSorted());
 });
 
 test("an amount that is negative, or no text, is told what an amount is", () => {
@@ -360,6 +372,11 @@ test("a wrong value is told with file, line and column, wherever it stands", () 
 		["rpc:\n  networks:\n    a-b:\n      upstreams:\n        - url: http://a\n        - url: nope\n", "6:11: rpc.networks"],
 		["traces:\n  share: 1\n  url: http://\n", "3:3: traces.url: expected an address"],
 		["alerts:\n  url: http://a\n", "1:1: alerts.secret: alerts are signed with it"],
+		[
+			"costs:\n  search-request: 0.005\n  nonsense: 1\n",
+			"3:3: costs.nonsense: expected a sku of a statement, like search-request",
+		],
+		["costs: {a-llm-outputs-mtoken: 1}\n", "1:9: costs.a-llm-outputs-mtoken: expected a sku"],
 		["staking:\n  diemPerToken: '0'\n", "2:3: staking.diemPerToken: expected more than 0"],
 		["accounts:\n  startingCreditUsd: -5\n", "2:3: accounts.startingCreditUsd: expected a decimal number"],
 	];

@@ -108,6 +108,20 @@ const UpstreamSchema = section({
 	health: health(),
 });
 
+/** Patterns of all skus that are charged (src/budgets/sku.ts). */
+const SKUS = [
+	"(?:search|chat-web-search)-request",
+	"scrape-page",
+	"chat-web-page",
+	"chat-x-search-result",
+	"text-parser-file",
+	"crypto-rpc-[a-z0-9-]+-credit",
+	".+-llm-(?:input|cache-input|cache-write|output)-mtoken",
+	".+-image-unit",
+	".+-tts-mcharacter",
+	".+-asr-second",
+];
+
 export const ConfigSchema = closed({
 	server: section({
 		host: Type.String({ minLength: 1, default: "127.0.0.1", description: "Address to listen on" }),
@@ -406,8 +420,8 @@ export const ConfigSchema = closed({
 	}),
 	web: WebSchema,
 	costs: named(price({ maximum: 1_000_000, least: LEAST_USD }), {
-		pattern: "^[a-z0-9][a-zA-Z0-9._:/-]{0,255}$",
-		names: "a sku of a statement, like search-request",
+		pattern: `^(?:${SKUS.join("|")})$`,
+		names: "a sku of a statement, like search-request or MODEL-llm-output-mtoken",
 		default: {},
 		description: "Your cost of one unit of a sku, in USD: for services without a model, or in place of a model's cost",
 	}),
