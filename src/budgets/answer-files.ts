@@ -41,7 +41,7 @@ export class AnswerFiles {
 		return name;
 	}
 
-	/** Returns the body; null where the file is missing. Throws other errors of the file system. */
+	/** Returns the body; null if the file is missing. Throws other errors of the file system. */
 	async read(name: string): Promise<Uint8Array | null> {
 		try {
 			return await readFile(this.#path(name));
@@ -94,7 +94,7 @@ function epochOf(entry: string): number | null {
 	return answerFile("", name) === null ? null : Number.parseInt(name, 10);
 }
 
-/** Returns true where the bytes have the expected length and checksum. */
+/** Returns true if the bytes have the expected length and checksum. */
 export function isWhole(body: Uint8Array, expected: { readonly bytes: number; readonly crc32: number }): boolean {
 	return body.length === expected.bytes && crc32(body) === expected.crc32;
 }

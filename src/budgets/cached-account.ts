@@ -37,7 +37,7 @@ export class CachedAccount {
 		this.leases = new LeaseQueue(account.id, this.money, parts, giveBackFirst);
 	}
 
-	/** Returns true where nothing on this node needs the account any more. */
+	/** Returns true if nothing on this node needs the account any more. */
 	get unused(): boolean {
 		return this.keys === 0 && this.holds === 0 && this.waiting === 0 && this.reading === null && this.leases.idle;
 	}

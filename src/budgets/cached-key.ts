@@ -38,7 +38,7 @@ export class CachedKey implements Caller, CapHolder {
 	/** The running read, shared by all requests that wait for it. */
 	reading: Promise<void> | null = null;
 	readonly #clock: Clock;
-	/** True where other nodes spend under the same caps: see `SpendingWindow`. */
+	/** True if other nodes spend under the same caps: see `SpendingWindow`. */
 	readonly #shared: boolean;
 	readonly #windows = new Map<number, SpendingWindow>();
 	#lastDay = -1;
@@ -57,7 +57,7 @@ export class CachedKey implements Caller, CapHolder {
 		this.#take(load, day, []);
 	}
 
-	/** The key id for records; null where a wallet calls, since its key is a substitute. */
+	/** The key id for records; null if a wallet calls, since its key is a substitute. */
 	get recordedId(): string | null {
 		return isWalletKey(this.key) ? null : this.key.id;
 	}
@@ -77,7 +77,7 @@ export class CachedKey implements Caller, CapHolder {
 		this.cached.waiting--;
 	}
 
-	/** Returns true where something running refers to this object. */
+	/** Returns true if something running refers to this object. */
 	get busy(): boolean {
 		return this.openHolds.size > 0 || this.#waitingRequests > 0 || this.reading !== null;
 	}
@@ -87,7 +87,7 @@ export class CachedKey implements Caller, CapHolder {
 		return { usd: nano(money.usd.total + money.bundled.total), diem: nano(money.diem(utcDay(this.#clock.wallMs())).total) };
 	}
 
-	/** Returns the window for a request of `day`; null without caps; undefined where it must be read first. */
+	/** Returns the window for a request of `day`; null without caps; undefined if it must be read first. */
 	window(day: number): SpendingWindow | null | undefined {
 		if (!this.#capped) return null;
 		if (day !== this.#lastDay) {
@@ -102,7 +102,7 @@ export class CachedKey implements Caller, CapHolder {
 		this.#postsSince = [];
 	}
 
-	/** Applies the read's answer for `day`; null where the read failed. */
+	/** Applies the read's answer for `day`; null if the read failed. */
 	endRead(load: KeyLoad | null, day: number): void {
 		const posts = this.#postsSince ?? [];
 		this.#postsSince = null;

@@ -55,7 +55,7 @@ export class CallerCache {
 	}
 
 	/**
-	 * Returns the key of a hash, at once where it is cached and fresh. null: unknown, revoked or expired. Rejects with
+	 * Returns the key of a hash, at once if it is cached and fresh. null: unknown, revoked or expired. Rejects with
 	 * 503.
 	 */
 	find(hash: string): CachedKey | null | Promise<CachedKey | null> {
@@ -74,7 +74,7 @@ export class CallerCache {
 	}
 
 	/**
-	 * Makes the next `find` of a name read the store, since a change notice may be on its way. Returns false where this
+	 * Makes the next `find` of a name read the store, since a change notice may be on its way. Returns false if this
 	 * is unnecessary: only this node changes the store, or the name was invalidated a moment ago.
 	 */
 	invalidate(hash: string): boolean {
@@ -279,12 +279,12 @@ export class CallerCache {
 		this.#readWaiting(cached.reading ?? this.#readAccount(cached, utcDay(this.#clock.wallMs())));
 	}
 
-	/** Reads what the key spent in the window of `day`, where that is unknown. */
+	/** Reads what the key spent in the window of `day`, if that is unknown. */
 	async #readWindow(key: CachedKey, day: number): Promise<void> {
 		while (!key.revoked && key.window(day) === undefined) await (key.reading ?? this.#readKey(key, day));
 	}
 
-	/** Starts a read ahead of the next request. Where it fails, that request reads again and gets the error. */
+	/** Starts a read ahead of the next request. If it fails, that request reads again and gets the error. */
 	#readWaiting(read: Promise<unknown>): void {
 		read.catch(() => {});
 	}
@@ -348,7 +348,7 @@ export class CallerCache {
 	}
 }
 
-/** Returns true where a request may use the cached key: no notice is pending, and the day's totals are known. */
+/** Returns true if a request may use the cached key: no notice is pending, and the day's totals are known. */
 function isFresh({ freshness, cached }: CachedKey, day: number): boolean {
 	return !freshness.stale && !cached.freshness.stale && cached.money.totalsDay >= day;
 }

@@ -10,7 +10,7 @@ export const FLOOR_TOKENS = 256;
 const MOST = Number.MAX_SAFE_INTEGER;
 
 /**
- * Returns the price of `units` in nano-USD, rounded half up like a line; Infinity where it passes 2^53-1. A caller
+ * Returns the price of `units` in nano-USD, rounded half up like a line; Infinity if it passes 2^53-1. A caller
  * may request any number of tokens: that causes a refusal, not a fault.
  */
 export function lineOrMore(units: number, picoPrice: number): number {
@@ -41,7 +41,7 @@ export function outputNano(request: CeilingRequest, tokens: number): number {
 }
 
 /**
- * Returns the worst case of the whole request: the prompt and `tokens` for each choice. Infinity where it cannot be
+ * Returns the worst case of the whole request: the prompt and `tokens` for each choice. Infinity if it cannot be
  * held.
  */
 export function worstNano(request: CeilingRequest, promptTokens: number, tokens: number): number {
@@ -62,7 +62,7 @@ export function affordableTokens(request: CeilingRequest, promptTokens: number, 
 	return Math.floor(unitsFor(money, request.outputPrice) / request.choices);
 }
 
-/** Returns the max_tokens that would fit into `free`; 0 where none would. */
+/** Returns the max_tokens that would fit into `free`; 0 if none would. */
 export function fittingTokens(request: CeilingRequest, promptTokens: number, free: number): number {
 	const beside = free - promptNano(request, promptTokens);
 	return beside < 0 ? 0 : Math.floor(unitsFor(beside, request.outputPrice) / request.choices);

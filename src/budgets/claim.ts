@@ -6,7 +6,7 @@ export interface Claim<T> {
 	/** UTC day of the admission. */
 	readonly day: number;
 	/**
-	 * Makes one synchronous attempt. Returns undefined where more money could help and `mustDecide` is false. With `mustDecide` it
+	 * Makes one synchronous attempt. Returns undefined if more money could help and `mustDecide` is false. With `mustDecide` it
 	 * decides: it returns a result or throws a refusal. It may refuse earlier where no money would help.
 	 */
 	attempt(mustDecide: boolean): T | undefined;
@@ -18,10 +18,10 @@ export interface Claim<T> {
 	 */
 	usableElsewhere(): UsableMoney | undefined;
 	/**
-	 * Returns false where this node already has the money that the claim could use: only the caps of its key block it.
+	 * Returns false if this node already has the money that the claim could use: only the caps of its key block it.
 	 */
 	moreMoneyHelps(): boolean;
-	/** True where less than the shortfall helps too. */
+	/** True if less than the shortfall helps too. */
 	readonly allowPartial: boolean;
 	/** Returns what the claim needs of its key's limits, where these are leased too. */
 	caps?(): CapClaim | undefined;
@@ -33,6 +33,6 @@ export interface CapClaim {
 	readonly window: object;
 	readonly holder: CapHolder;
 	request(): CapRequest;
-	/** Applies the store's answer. Returns false where the key has other limits meanwhile: the grant must be returned. */
+	/** Applies the store's answer. Returns false if the key has other limits meanwhile: the grant must be returned. */
 	applyAnswer(answer: CapAnswer): boolean;
 }

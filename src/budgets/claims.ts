@@ -63,7 +63,7 @@ function capClaim({ key, day }: ClaimContext, amount: () => number): CapClaim | 
 }
 
 /**
- * Returns true where the account has money elsewhere that the caps would let this claim use, or where the caps
+ * Returns true if the account has money elsewhere that the caps would let this claim use, or if the caps
  * themselves can grow.
  */
 function moreMoneyHelps(claimContext: ClaimContext, needed: number): boolean {
@@ -96,7 +96,7 @@ function refuse(
 	throw paymentRefusal({ money: claimContext.key.cached.money, day: claimContext.day, window, needNano, ...details });
 }
 
-/** Returns true where the key's caps forbid the amount, however much money arrives. */
+/** Returns true if the key's caps forbid the amount, however much money arrives. */
 function exceedsCaps(window: SpendingWindow | null, amount: number): boolean {
 	return window !== null && window.unspent.diem + window.unspent.usd < amount;
 }
@@ -160,12 +160,12 @@ export class CeilingClaim implements Claim<CeilingResult | typeof COUNT_FIRST> {
 		this.day = claimContext.day;
 	}
 
-	/** Where the caller set no maximum, the output is cut to the money that exists. */
+	/** If the caller set no maximum, the output is cut to the money that exists. */
 	get allowPartial(): boolean {
 		return this.#request.callerMaxTokens === null && !this.#counted;
 	}
 
-	/** Takes the prompt's exact count. The cheap bound remains where it is lower, or where counting failed. */
+	/** Takes the prompt's exact count. The cheap bound remains where it is lower, or if counting failed. */
 	counted(promptTokens: number): void {
 		if (promptTokens >= 0 && promptTokens < this.#promptTokens) this.#promptTokens = Math.ceil(promptTokens);
 		this.#counted = true;
@@ -183,7 +183,7 @@ export class CeilingClaim implements Claim<CeilingResult | typeof COUNT_FIRST> {
 			if (result !== undefined) return result;
 		}
 		if (!this.#counted && !mustDecide && this.moreMoneyHelps()) return undefined;
-		// Where not even the smallest prompt fits, counting is useless. A store that could not grant all granted nothing.
+		// If not even the smallest prompt fits, counting is useless. A store that could not grant all granted nothing.
 		const reach = sumOfSplit(availableAnywhere(this.#claimContext, window));
 		if (!this.#counted && !this.#cannotFit(reach)) return COUNT_FIRST;
 		return callerMaximum === null
@@ -191,7 +191,7 @@ export class CeilingClaim implements Claim<CeilingResult | typeof COUNT_FIRST> {
 			: this.#doesNotFit(window, worst, reach, mustDecide);
 	}
 
-	/** Returns true where no count of the prompt could make it fit. */
+	/** Returns true if no count of the prompt could make it fit. */
 	#cannotFit(reach: number): boolean {
 		const request = this.#request;
 		const floor = request.callerMaxTokens === null ? Math.min(FLOOR_TOKENS, fullTokens(request)) : 1;

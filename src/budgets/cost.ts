@@ -9,7 +9,7 @@ const NANO_PER_USD = 1e9;
 /**
  * Returns what the operator pays for units of a sku, as configured now.
  *
- * @returns nano-USD; null where no cost is set for it
+ * @returns nano-USD; null if no cost is set for it
  */
 export function costOf({ costs, models }: CostSettings, sku: string, units: number): number | null {
 	const usd = Object.hasOwn(costs, sku) ? costs[sku] : costOfModel(models.entries, sku);

@@ -184,7 +184,7 @@ export class StoreCreditWindow implements CreditWindow {
 	}
 
 	/**
-	 * Reads what other nodes used: new posts fall into the newest buckets. Where the store is unreachable, the next
+	 * Reads what other nodes used: new posts fall into the newest buckets. If the store is unreachable, the next
 	 * refresh catches up.
 	 */
 	async #refresh(): Promise<void> {

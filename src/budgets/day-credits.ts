@@ -31,14 +31,14 @@ export class DayCredits {
 		this.#buckets.set(bucket, credits);
 	}
 
-	/** Returns when the oldest counted bucket expires, in Unix milliseconds; null where none counts. */
+	/** Returns when the oldest counted bucket expires, in Unix milliseconds; null if none counts. */
 	firstExpiryMs(nowMs: number): number | null {
 		this.#moveTo(nowMs);
 		const oldest = this.#countedBuckets().at(0);
 		return oldest === undefined ? null : bucketExpiryMs(oldest);
 	}
 
-	/** Returns when that many credits have expired, in Unix milliseconds; where there are fewer, when all have. */
+	/** Returns when that many credits have expired, in Unix milliseconds; if there are fewer, when all have. */
 	expiryOfCreditsMs(nowMs: number, credits: number): number {
 		this.#moveTo(nowMs);
 		let at = nowMs;

@@ -59,7 +59,7 @@ export class ExceededLimits {
 		if (entries.length === 0) return this.#writing;
 		this.#pending = [];
 		this.#pendingByAccount.clear();
-		// Where the store has trouble, a log of refusals is the first thing to drop.
+		// If the store has trouble, a log of refusals is the first thing to drop.
 		const write = this.#store.admin("noteExceededLimits", entries).catch(() => {});
 		this.#writing = Promise.all([this.#writing, write]).then(() => {});
 		return this.#writing;

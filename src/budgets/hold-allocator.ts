@@ -54,7 +54,7 @@ export class HoldAllocator {
 	}
 
 	/**
-	 * Begins with a key's account, or with the first account of a wallet that can pay. Throws PAYMENT_REQUIRED where none
+	 * Begins with a key's account, or with the first account of a wallet that can pay. Throws PAYMENT_REQUIRED if none
 	 * can.
 	 */
 	#afterChecks<T>(caller: Caller, context: HoldContext, begin: (claimContext: ClaimContext) => T | Promise<T>): T | Promise<T> {
@@ -135,7 +135,7 @@ async function keepCached<T>(key: CachedKey, result: Promise<T>): Promise<T> {
 	}
 }
 
-/** Waits for the first attempt of a ceiling. Where the prompt must be counted, counts it and decides. */
+/** Waits for the first attempt of a ceiling. If the prompt must be counted, counts it and decides. */
 async function decideCeiling(
 	{ key }: ClaimContext,
 	claim: CeilingClaim,
@@ -144,7 +144,7 @@ async function decideCeiling(
 ): Promise<CeilingResult> {
 	let result = await firstAttempt;
 	if (result !== COUNT_FIRST) return result;
-	// Where counting fails, the cheap bound is used: the caller may get less, never more than the money allows.
+	// If counting fails, the cheap bound is used: the caller may get less, never more than the money allows.
 	claim.counted(await request.countPromptTokens().catch(() => Number.NaN));
 	result = await key.cached.leases.enter(claim);
 	if (result === COUNT_FIRST) throw new Error("a counted claim was not decided");

@@ -22,7 +22,7 @@ interface Waiting {
 const MAX_CLAIMS = 16;
 const MAX_RELEASES = 1_000;
 /**
- * Where the store is unreachable for long, the oldest releases are dropped: the end of this node's epoch frees them.
+ * If the store is unreachable for long, the oldest releases are dropped: the end of this node's epoch frees them.
  */
 const MAX_QUEUED_RELEASES = 100_000;
 const RETRY_MS = 1_000;

@@ -148,7 +148,7 @@ class Ticket implements IdempotencyTicket {
 	readonly #callbacks: TicketCallbacks;
 	/** Files of answers that were prepared and not yet posted. */
 	readonly #unpostedFiles = new Set<string>();
-	/** True where an earlier attempt left a note, which stays where this one fails: its outcome is no better known. */
+	/** True if an earlier attempt left a note, which stays where this one fails: its outcome is no better known. */
 	readonly #unknownBefore: boolean;
 	#foreseen = false;
 	#ended = false;
@@ -197,7 +197,7 @@ class Ticket implements IdempotencyTicket {
 	}
 
 	/**
-	 * Removes the note. Where the journal is closed or fails, the note stays: the next request queries the chain in
+	 * Removes the note. If the journal is closed or fails, the note stays: the next request queries the chain in
 	 * vain.
 	 */
 	async #forget(): Promise<void> {

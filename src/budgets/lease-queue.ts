@@ -80,7 +80,7 @@ export class LeaseQueue {
 	#running = false;
 	#returnRequested: boolean;
 
-	/** @param giveBackFirst true where the store may have leases for this account that this object does not know */
+	/** @param giveBackFirst true if the store may have leases for this account that this object does not know */
 	constructor(
 		accountId: string,
 		money: AccountMoney,
@@ -152,7 +152,7 @@ export class LeaseQueue {
 	/**
 	 * Removes the account from the cache: from now on this object has no money, even where something still refers to
 	 * it.
-	 * @returns true where the store may still have a lease of it
+	 * @returns true if the store may still have a lease of it
 	 */
 	retire(): boolean {
 		let leased = this.#caps.retire() || this.#returnRequested;
@@ -172,7 +172,7 @@ export class LeaseQueue {
 		if (this.#returnRequested) this.#run();
 	}
 
-	/** Returns true where nothing waits and nothing is running. */
+	/** Returns true if nothing waits and nothing is running. */
 	get idle(): boolean {
 		return this.#waiting.length === 0 && this.#deferred === 0 && !this.#running;
 	}
@@ -224,7 +224,7 @@ export class LeaseQueue {
 		this.#running = false;
 	}
 
-	/** Tries the head of the queue; returns true where it left the queue. */
+	/** Tries the head of the queue; returns true if it left the queue. */
 	#serve(head: Waiter, mustDecide: boolean): boolean {
 		if (!this.#knownDays.has(head.claim.day)) return false;
 		try {
@@ -250,7 +250,7 @@ export class LeaseQueue {
 		this.#waiting.unshift(...capQueue.behind);
 	}
 
-	/** Returns true where another claim waits for the limits of the same key: this one then waits behind it. */
+	/** Returns true if another claim waits for the limits of the same key: this one then waits behind it. */
 	#enqueueBehind(head: Waiter): boolean {
 		if (this.#capQueues.size === 0 || head.capQueue !== undefined) return false;
 		const capQueue = this.#capQueues.get(head.claim.caps?.()?.window ?? head);

@@ -11,7 +11,7 @@ export interface CapHolder {
 /** What this node has leased of the limits of one account's keys; it is returned together with the account's money. */
 export class LeasedCaps {
 	readonly #holders = new Set<CapHolder>();
-	/** True where the store may have leases that this object does not know. */
+	/** True if the store may have leases that this object does not know. */
 	#isUncertain: boolean;
 	#used = false;
 
@@ -30,19 +30,19 @@ export class LeasedCaps {
 		this.#isUncertain ||= this.#used;
 	}
 
-	/** Returns true where something can be returned. */
+	/** Returns true if something can be returned. */
 	get hasLeases(): boolean {
 		return this.#isUncertain || this.#holders.size > 0;
 	}
 
-	/** Returns true where something is leased that no hold needs. */
+	/** Returns true if something is leased that no hold needs. */
 	get hasIdleLeases(): boolean {
 		for (const window of this.#windows()) if (window.idleLease) return true;
 		return false;
 	}
 
 	/**
-	 * Drops all limits that no hold needs, and returns the retained ones for the store; undefined where the store need
+	 * Drops all limits that no hold needs, and returns the retained ones for the store; undefined if the store need
 	 * not be called. Call `onReturned` afterwards.
 	 */
 	dropIdle(): RetainedCap[] | undefined {
@@ -71,7 +71,7 @@ export class LeasedCaps {
 	}
 
 	/**
-	 * Removes the account from the cache: nothing is leased any more. Returns true where the store may still have a
+	 * Removes the account from the cache: nothing is leased any more. Returns true if the store may still have a
 	 * lease.
 	 */
 	retire(): boolean {

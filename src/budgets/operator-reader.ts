@@ -38,7 +38,7 @@ const SETTLED_DAYS = 2;
 
 /**
  * The books of all accounts for the operator, read off the event loop, as the store has applied them (within a
- * second). Throws 503 where the store cannot be read now.
+ * second). Throws 503 if the store cannot be read now.
  */
 export class OperatorReader {
 	readonly #options: OperatorReaderOptions;

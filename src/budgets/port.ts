@@ -16,7 +16,7 @@ export type * from "./rpc-port.ts";
 
 export interface RateLimit {
 	readonly requestsPerMinute: number;
-	/** Absent where token limits do not apply. */
+	/** Absent if token limits do not apply. */
 	readonly tokensPerMinute?: number;
 }
 
@@ -40,7 +40,7 @@ export interface CeilingRequest {
 	countPromptTokens(): Promise<number>;
 	/** Lower bound of prompt tokens, from which the rest of the context is computed. */
 	readonly promptTokensAtLeast: number;
-	/** The maximum that the caller set; null where it set none. */
+	/** The maximum that the caller set; null if it set none. */
 	readonly callerMaxTokens: number | null;
 	readonly modelMaxTokens: number;
 	readonly contextTokens: number;
@@ -54,7 +54,7 @@ export interface CeilingRequest {
 
 export interface CeilingResult {
 	readonly hold: Hold;
-	/** The lowered output maximum per choice, which must be sent upstream; null where nothing was lowered. */
+	/** The lowered output maximum per choice, which must be sent upstream; null if nothing was lowered. */
 	readonly spliceMaxTokens: number | null;
 	/** Most tokens that one choice may produce: the ceiling of the stream guard. */
 	readonly maxTokens: number;
@@ -114,7 +114,7 @@ export interface HoldContext {
 	readonly route: string;
 	readonly model: string | null;
 	readonly admittedAtMs: number;
-	/** The caller's account, where another account pays. The budgets set it themselves. */
+	/** The caller's account, if another account pays. The budgets set it themselves. */
 	readonly callerId?: string;
 }
 
@@ -131,12 +131,12 @@ export interface Budgets {
 	absence(hash: string): KeyAbsence;
 	/**
 	 * Returns the wallet of this identity, whether it is known or not. Holds of a wallet without money are refused with
-	 * PAYMENT_REQUIRED. Synchronous where the wallet's accounts are cached.
+	 * PAYMENT_REQUIRED. Synchronous if the wallet's accounts are cached.
 	 */
 	wallet(identity: string): Caller | Promise<Caller>;
 	/**
 	 * Counts one request in the minute window of (account, subject), or throws RATE_LIMIT_EXCEEDED. Returns a promise
-	 * only where nodes share the window and the store must be called; it rejects with the same error.
+	 * only if nodes share the window and the store must be called; it rejects with the same error.
 	 */
 	countRequest(caller: Caller, subject: string, limit: RateLimit, promptTokensEstimate: number): RateState | Promise<RateState>;
 	/**

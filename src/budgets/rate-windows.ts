@@ -50,7 +50,7 @@ export class RateWindows {
 	}
 
 	/**
-	 * Replaces the estimate by the real tokens. Where the window of the estimate (`taken`) has ended, only tokens
+	 * Replaces the estimate by the real tokens. If the window of the estimate (`taken`) has ended, only tokens
 	 * beyond the estimate count, in the current window.
 	 */
 	settle(accountId: string, subject: string, promptTokensEstimate: number, tokens: number, counted?: RateState): void {

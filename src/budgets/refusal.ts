@@ -18,15 +18,15 @@ export interface UnfundedRequest {
 }
 
 /**
- * Returns the 402 of a refused request. Its code names the cap that blocked the last source with money; where the
- * money itself was short, it is INSUFFICIENT_BALANCE. Where running requests hold the money, the text says so and
+ * Returns the 402 of a refused request. Its code names the cap that blocked the last source with money; if the
+ * money itself was short, it is INSUFFICIENT_BALANCE. If running requests hold the money, the text says so and
  * Retry-After is 1 second.
  */
 export function paymentRefusal(refused: UnfundedRequest): ApiError {
 	const { money, day, window, needNano } = refused;
 	const caps = window?.unspentHere ?? { usd: Infinity, diem: Infinity };
 	const anywhere = sumOfSplit(withinCaps(money.freeAnywhere(day), caps.diem, caps.usd));
-	// Where the account would have enough, other nodes hold it.
+	// If the account would have enough, other nodes hold it.
 	const available =
 		anywhere < needNano
 			? anywhere

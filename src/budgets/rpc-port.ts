@@ -11,10 +11,10 @@ import type { Caller } from "./caller.ts";
  */
 export interface CreditWindow {
 	/**
-	 * Counts a request with its worst case. Throws, or rejects with, RATE_LIMIT_EXCEEDED where used credits, credits of
+	 * Counts a request with its worst case. Throws, or rejects with, RATE_LIMIT_EXCEEDED if used credits, credits of
 	 * running requests and `worstCredits` together pass the limit; nothing is counted then. The error holds all that
 	 * the answer needs: `customMessage`, X-RateLimit-Limit, -Remaining and -Reset in credits, Retry-After, and the
-	 * entry for the log of exceeded limits. Returns a promise only where this node must read the account first.
+	 * entry for the log of exceeded limits. Returns a promise only if this node must read the account first.
 	 */
 	take(caller: Caller, request: CreditRequest): CreditTake | Promise<CreditTake>;
 }
@@ -30,7 +30,7 @@ export interface CreditRequest {
 export interface CreditTake {
 	/**
 	 * Replaces the worst case by the real credits. The first call counts, later calls do nothing. Call it in the turn
-	 * of the post; pass 0 where nothing was posted.
+	 * of the post; pass 0 if nothing was posted.
 	 */
 	settle(credits: number): void;
 }
@@ -40,7 +40,7 @@ export interface IdempotencyStore {
 	/**
 	 * Looks up the outcome of the request with this key, and blocks other requests with it while this one runs. It
 	 * makes one round trip to the store. `fingerprint` is the lower-case hex sha256 of what the key names. Rejects with
-	 * SERVICE_UNAVAILABLE where the store cannot be reached.
+	 * SERVICE_UNAVAILABLE if the store cannot be reached.
 	 */
 	claim(caller: Caller, key: string, fingerprint: string): Promise<IdempotencyClaim>;
 }
@@ -101,7 +101,7 @@ export interface IdempotencyTicket {
 /** The record of what was sent to a chain, by hashes; it never contains a payload. */
 export interface SendAudit {
 	/**
-	 * Resolves when the rows are durable: only then may anything be forwarded. Resolves at once where there are no
+	 * Resolves when the rows are durable: only then may anything be forwarded. Resolves at once if there are no
 	 * rows.
 	 */
 	begin(rows: readonly SendRow[]): Promise<void>;
@@ -119,8 +119,8 @@ export interface SendRow {
 	readonly caller: Caller;
 	readonly network: string;
 	readonly method: string;
-	/** keccak256 of the raw bytes as 0x + 64 lower-case hex; null where the method has no raw transaction. */
+	/** keccak256 of the raw bytes as 0x + 64 lower-case hex; null if the method has no raw transaction. */
 	readonly rawHash: string | null;
-	/** Hash under which the chain knows the transaction; null where only the answer contains it. */
+	/** Hash under which the chain knows the transaction; null if only the answer contains it. */
 	readonly txHash: string | null;
 }

@@ -86,7 +86,7 @@ export class RpcRetention {
 
 	#again(): void {
 		if (this.#closed) return;
-		// Where the store is unreachable, the next sweep finds the same rows.
+		// If the store is unreachable, the next sweep finds the same rows.
 		const swept = this.sweep().catch(() => {});
 		this.#running = swept;
 		void swept.then(() => {

@@ -71,7 +71,7 @@ afterEach(() => {
 	for (const close of closing.splice(0)) close();
 });
 
-/** Returns true where the request was admitted; any error but a 429 fails the test. */
+/** Returns true if the request was admitted; any error but a 429 fails the test. */
 async function passes({ rates }: Node, limit: RateLimit, tokens = 0, subject = "m"): Promise<boolean> {
 	try {
 		await rates.take("acc", subject, limit, tokens);

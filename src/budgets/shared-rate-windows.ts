@@ -97,7 +97,7 @@ export class SharedRateWindows {
 	}
 
 	/**
-	 * Takes one request and counts its prompt estimate: at once where the store already granted it to this node.
+	 * Takes one request and counts its prompt estimate: at once if the store already granted it to this node.
 	 * Throws, or rejects with, RATE_LIMIT_EXCEEDED, and then takes nothing.
 	 */
 	take(accountId: string, subject: string, limit: RateLimit, estimate: number): RateState | Promise<RateState> {
@@ -145,7 +145,7 @@ export class SharedRateWindows {
 	}
 
 	/**
-	 * Tries to take a request without the store; undefined where the store must be called. Throws RATE_LIMIT_EXCEEDED.
+	 * Tries to take a request without the store; undefined if the store must be called. Throws RATE_LIMIT_EXCEEDED.
 	 */
 	#takeLocally(window: SharedWindow, limit: RateLimit, estimate: number): RateState | undefined {
 		const { requestsPerMinute, tokensPerMinute } = limit;
@@ -229,7 +229,7 @@ export class SharedRateWindows {
 		return taken;
 	}
 
-	/** Applies the store's grant. Returns false where the store did not answer for this window. */
+	/** Applies the store's grant. Returns false if the store did not answer for this window. */
 	#applyGrant(window: SharedWindow | undefined, take: MinuteTake, grant: MinuteGrant | null, sentAt: number): boolean {
 		if (window === undefined || grant === null) return false;
 		if (window.startedAtMs !== grant.startedAtMs) {

@@ -77,17 +77,17 @@ export class SpendingWindow {
 		return { usd: Math.max(0, usd - this.elsewhere.usd), diem: Math.max(0, diem - this.elsewhere.diem) };
 	}
 
-	/** True where holds need a lease of the limits. */
+	/** True if holds need a lease of the limits. */
 	get leases(): boolean {
 		return this.#bound(this.limitUsd) || this.#bound(this.limitDiem);
 	}
 
-	/** Returns what is leased less what holds take; below 0 where their leases ended. */
+	/** Returns what is leased less what holds take; below 0 if their leases ended. */
 	get leaseHeadroom(): CapAmounts {
 		return { usd: this.#leasedUsd - this.heldUsd, diem: this.#leasedDiem - this.heldDiem };
 	}
 
-	/** Returns true where something is leased that no hold needs. */
+	/** Returns true if something is leased that no hold needs. */
 	get idleLease(): boolean {
 		return this.#leasedUsd > this.heldUsd || this.#leasedDiem > this.heldDiem;
 	}

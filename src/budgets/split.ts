@@ -21,7 +21,7 @@ export function sumOfSplit(split: Split): number {
 	return split.diem + split.bundled + split.usd;
 }
 
-/** Takes `amount` in spending order: diem, bundled, usd. Returns undefined where it does not fit. */
+/** Takes `amount` in spending order: diem, bundled, usd. Returns undefined if it does not fit. */
 export function takeInOrder(amount: number, from: Split): Split | undefined {
 	const diem = Math.min(amount, from.diem);
 	const bundled = Math.min(amount - diem, from.bundled);

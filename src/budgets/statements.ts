@@ -9,7 +9,7 @@ export type { KeySum, UsageSum, UsageSums } from "../store/queries/usage-sums.ts
 
 /**
  * The balance and usage of an account, as stored. Every read includes all posts that were written when it began, runs
- * off the event loop, and costs the same at any length of the journal. Throws 503 where the store cannot answer now.
+ * off the event loop, and costs the same at any length of the journal. Throws 503 if the store cannot answer now.
  */
 export class Statements {
 	readonly #store: Pick<StorePort, "admin">;
@@ -45,7 +45,7 @@ export class Statements {
 	}
 
 	/**
-	 * Returns balance and history of a wallet that pays with its own money, newest first; empty where it never topped
+	 * Returns balance and history of a wallet that pays with its own money, newest first; empty if it never topped
 	 * up.
 	 */
 	wallet(query: AdminInput<"walletEntries">): Promise<AdminAnswer<"walletEntries">> {

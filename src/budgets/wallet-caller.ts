@@ -30,7 +30,7 @@ export class WalletCaller implements Caller {
 		return this.own?.account ?? this.linked?.account ?? unregisteredWallet(this.wallet);
 	}
 
-	/** Returns true where it has no account at all. Anyone can create any number of such wallets. */
+	/** Returns true if it has no account at all. Anyone can create any number of such wallets. */
 	get isUnregistered(): boolean {
 		return this.own === null && this.linked === null;
 	}
@@ -44,7 +44,7 @@ export class WalletCaller implements Caller {
 	}
 
 	/**
-	 * Returns the accounts that may pay for a request, in order. Throws PAYMENT_REQUIRED where the wallet is below the
+	 * Returns the accounts that may pay for a request, in order. Throws PAYMENT_REQUIRED if the wallet is below the
 	 * floor.
 	 */
 	payers(): readonly CachedKey[] {
@@ -74,7 +74,7 @@ function paymentRequired(reason: string): ApiError {
 }
 
 /**
- * Returns the wallet's caller, with its accounts up to date. Rejects with 503. Where nodes share the store, a wallet
+ * Returns the wallet's caller, with its accounts up to date. Rejects with 503. If nodes share the store, a wallet
  * that seems empty is read again: it may have topped up at another node, and a 402 would make it pay twice.
  */
 export function findWallet(cache: CallerCache, identity: string): WalletCaller | Promise<WalletCaller> {

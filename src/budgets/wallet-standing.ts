@@ -4,7 +4,7 @@ import { type Nano, nano } from "../ledger/nano.ts";
 export const WALLET_FLOOR: Nano = nano(100_000_000);
 
 /**
- * Returns true where the wallet may be served now: its own balance reaches the minimum, or its linked account has
+ * Returns true if the wallet may be served now: its own balance reaches the minimum, or its linked account has
  * diem.
  */
 export function walletMayConsume({ usd, diem }: { readonly usd: Nano; readonly diem: Nano }): boolean {

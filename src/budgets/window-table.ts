@@ -21,7 +21,7 @@ export class WindowTable<Window extends TimedWindow> {
 		this.#maxWindows = maxWindows;
 	}
 
-	/** Returns the window that is open at `now`; undefined where there is none. */
+	/** Returns the window that is open at `now`; undefined if there is none. */
 	find(accountId: string, subject: string, now: number): Window | undefined {
 		const existingWindow = this.#accounts.get(accountId)?.get(subject);
 		return existingWindow !== undefined && existingWindow.endsAt > now ? existingWindow : undefined;

@@ -23,7 +23,7 @@ import { thinkingPlan } from "./thinking.ts";
 
 /** Maximum number of tokens that a second request adds to the prompt, where the first answer missed its format. */
 const COMPLAINT_TOKENS = 3_000;
-/** Used where the context length is unknown: large enough never to be a limit. */
+/** Used if the context length is unknown: large enough never to be a limit. */
 const UNKNOWN_CONTEXT = 1_000_000_000;
 
 /**
@@ -43,7 +43,7 @@ class ChatAdmission implements Admission {
 	readonly #call: Call;
 	readonly #deps: ChatDeps;
 	readonly #form: AnswerForm;
-	/** The price of results that the upstream's own search may find; undefined where it does not search. */
+	/** The price of results that the upstream's own search may find; undefined if it does not search. */
 	readonly #sources: SourcePrice | undefined;
 	readonly #modelMaxTokens: number;
 	#plan: PromptPlan;
@@ -117,7 +117,7 @@ class ChatAdmission implements Admission {
 
 	/**
 	 * Returns the worst case to hold.
-	 * @throws {ApiError} TOO_MANY_TOKENS where the counted prompt exceeds the context
+	 * @throws {ApiError} TOO_MANY_TOKENS if the counted prompt exceeds the context
 	 */
 	async #ceilingRequest(): Promise<CeilingRequest> {
 		const { input, model, sealed, format } = this.#checked;

@@ -22,11 +22,11 @@ export interface AdmittedChat {
 	readonly format: EnforcedFormat | null;
 	readonly checkSchema: CheckSchema;
 	readonly includeUsage: boolean;
-	/** The receipt for the answer's signature; null where nobody signs. */
+	/** The receipt for the answer's signature; null if nobody signs. */
 	readonly receipt: Receipt | null;
 	/** The echo in the first chunk of a stream; null: none. */
 	readonly streamEcho: Readonly<Record<string, unknown>> | null;
-	/** The web results; null where nothing was read or searched. */
+	/** The web results; null if nothing was read or searched. */
 	readonly web: WebReport | null;
 	readonly choices: number;
 	/** Output tokens of a choice after which the stream is ended; null without a price or ceiling. */
@@ -36,7 +36,7 @@ export interface AdmittedChat {
 /** What an answer reports of the web results. */
 export interface WebReport {
 	readonly sources: readonly WebSource[];
-	/** True: the answer also lists the sources as a tool call, where its form allows that. */
+	/** True: the answer also lists the sources as a tool call, if its form allows that. */
 	readonly asDocuments: boolean;
 }
 

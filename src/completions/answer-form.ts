@@ -14,7 +14,7 @@ export interface PostedCharge {
 export interface AnswerForm {
 	/**
 	 * Reads a whole answer before it is charged. The returned function builds the body once the price is known.
-	 * @throws ApiError INFERENCE_FAILED where the answer cannot be passed on
+	 * @throws ApiError INFERENCE_FAILED if the answer cannot be passed on
 	 */
 	whole(chat: AdmittedChat, answer: WholeAnswer): Promise<(paid: PostedCharge) => string | Uint8Array>;
 	stream(chat: AdmittedChat): StreamForm;
@@ -28,13 +28,13 @@ export interface AnswerForm {
 export interface StreamForm {
 	/** The text sent after a silence, to keep the connection open. */
 	readonly ping: string;
-	/** Returns the text of an upstream event; empty where the event has nothing for the caller. */
+	/** Returns the text of an upstream event; empty if the event has nothing for the caller. */
 	event(event: ChatEvent): string;
 	/** Returns the events that end choices past their ceiling. */
 	cut(): string;
 	/**
 	 * Returns the last events of a complete stream.
-	 * @param reportedUsage the upstream's own usage object; null where tokens were counted
+	 * @param reportedUsage the upstream's own usage object; null if tokens were counted
 	 */
 	end(paid: PostedCharge, reportedUsage: Readonly<Record<string, unknown>> | null): string;
 	/** Returns the last event of a stream that failed. */

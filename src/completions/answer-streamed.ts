@@ -71,7 +71,7 @@ class StreamRun {
 	readonly #ceiling: number;
 	/** Tokens are counted when the cheap estimate of the output exceeds this. */
 	#countPast: number;
-	/** True where the stream was ended at its ceiling. */
+	/** True if the stream was ended at its ceiling. */
 	#isCut = false;
 	#usage: Record<string, unknown> | null = null;
 	#started = false;
@@ -125,7 +125,7 @@ class StreamRun {
 		throw failure ?? new ApiError("UNKNOWN_ERROR", { message: "The caller left before the request was sent on" });
 	}
 
-	/** Returns the body. Where nobody ever reads it, the request still settles when the caller leaves. */
+	/** Returns the body. If nobody ever reads it, the request still settles when the caller leaves. */
 	readable(): ReadableStream {
 		const { signal } = this.#chat.call;
 		const left = () => {
@@ -204,7 +204,7 @@ class StreamRun {
 		return this.#form.event(this.#thinking === null ? event : this.#thinking.event(event));
 	}
 
-	/** Adds an event to the output; returns false where it has nothing for the caller. */
+	/** Adds an event to the output; returns false if it has nothing for the caller. */
 	#receive(event: ChatEvent): boolean {
 		if (event.frame !== null) this.#output.addPiece(event.piece);
 		else {
@@ -267,7 +267,7 @@ class StreamRun {
 	}
 
 	/**
-	 * Posts the prompt and the output received so far, if the request was sent to an upstream. Returns false where it was
+	 * Posts the prompt and the output received so far, if the request was sent to an upstream. Returns false if it was
 	 * not.
 	 */
 	async #postLeft(): Promise<boolean> {

@@ -21,7 +21,7 @@ const MAX_SEGMENTS = 8_192;
 const MAX_CITATIONS = 10_000;
 const MAX_DETAILS = 10_000;
 
-/** Where the text of a frame belongs: a kind of segment, or the call that its event names. */
+/** The destination of a frame's text: a kind of segment, or the call that its event names. */
 type Place = Exclude<SegmentKind, "call"> | { readonly index: number };
 
 /** A call whose fragments are still arriving. */
@@ -67,7 +67,7 @@ export class AssistantOutputReader {
 
 	/**
 	 * Reads the segments of a whole answer's first choice.
-	 * @throws ApiError INFERENCE_FAILED where it has none, or cannot be read
+	 * @throws ApiError INFERENCE_FAILED if it has none, or cannot be read
 	 */
 	static async answer(answer: WholeAnswer, callIds: (number: number) => string): Promise<AssistantOutputReader> {
 		await membersOf(answer);

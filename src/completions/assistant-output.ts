@@ -22,7 +22,7 @@ export class Segment {
 	name: string;
 	/** Position among the segments, known once the segment is opened. */
 	index = -1;
-	/** False where the model was cut off within the segment. */
+	/** False if the model was cut off within the segment. */
 	isWhole = true;
 	/** In a thought: the provider's own pieces and signature, which it needs back unchanged. */
 	details: readonly Readonly<Record<string, unknown>>[] = [];

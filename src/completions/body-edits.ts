@@ -17,7 +17,7 @@ export interface BodyEditsOptions {
 	readonly disableThinking: boolean;
 	/** Index of the first message whose images are sent. */
 	readonly imagesFrom: number;
-	/** The model's default reasoning effort, where the caller names none. */
+	/** The model's default reasoning effort, if the caller names none. */
 	readonly defaultEffort: string | undefined;
 	/** True: the prompt describes the format, and its server gets no format option. */
 	readonly dropFormat: boolean;

@@ -11,7 +11,7 @@ export function requireInContext({ contextTokens }: Pick<TextModel, "contextToke
 }
 
 /**
- * Refuses a prompt that by our own count exceeds the model's context. It counts only where the bytes leave that open.
+ * Refuses a prompt that by our own count exceeds the model's context. It counts only if the bytes leave that open.
  * Media do not count, since their token counts differ between models.
  * @param count tokens of the prompt's text
  * @throws ApiError TOO_MANY_TOKENS

@@ -11,7 +11,7 @@ export interface EnforcedFormat {
 }
 
 /**
- * Returns the format to enforce; null where the upstream enforces it, or none is requested.
+ * Returns the format to enforce; null if the upstream enforces it, or none is requested.
  * @throws ApiError 400 for several choices
  */
 export function formatToEnforce(body: ChatBody, model: Pick<TextModel, "id" | "repairsFormat">): EnforcedFormat | null {
@@ -46,7 +46,7 @@ const FENCE = "```";
 /** Longer answers are not searched for JSON. */
 const MAX_JSON_CHARS = 1_048_576;
 
-/** Returns the one JSON value of an answer, also within a code fence or words; null where there is none. */
+/** Returns the one JSON value of an answer, also within a code fence or words; null if there is none. */
 export function jsonIn(answer: string): JsonFound | null {
 	if (answer.length > MAX_JSON_CHARS) return null;
 	const text = answer.trim();

@@ -23,7 +23,7 @@ interface Read {
 
 /**
  * Returns an answer in the format: the first, or a second, whose request names the faults of the first. Both are
- * charged: the meter records the first as an earlier call. Throws the upstream's failure, or INFERENCE_FAILED where the
+ * charged: the meter records the first as an earlier call. Throws the upstream's failure, or INFERENCE_FAILED if the
  * second misses the format too; the caller posts the earlier call.
  */
 export async function askInFormat(

@@ -32,7 +32,7 @@ interface Size {
 }
 
 /**
- * Returns width and height from the header; "unknown" for formats whose header we do not read; null where it is broken.
+ * Returns width and height from the header; "unknown" for formats whose header we do not read; null if it is broken.
  */
 export function imageSize(bytes: Buffer): Size | "unknown" | null {
 	if (bytes.length < 12) return null;

@@ -3,7 +3,7 @@ import { arrayElements, type ByteRange, lastMember, memberSplice, objectMembers,
 import type { ChatMessage } from "./schema.ts";
 
 /**
- * Returns the first message whose images the model gets: 0 where it takes several images. A model that takes a single
+ * Returns the first message whose images the model gets: 0 if it takes several images. A model that takes a single
  * image gets those of the last message that has any.
  */
 export function firstMessageWithImages(
@@ -35,7 +35,7 @@ export function withoutImagesBefore(bytes: Uint8Array, messages: ByteRange, kept
 }
 
 /**
- * Returns the message without its images; null where it has none. A message of images only gets an empty text, so that
+ * Returns the message without its images; null if it has none. A message of images only gets an empty text, so that
  * its turn stays.
  */
 function withoutImages(bytes: Uint8Array, message: ByteRange): Splice | null {

@@ -18,7 +18,7 @@ const TIMES_MAX_TOKENS = 4;
 /** Work done for a request before its model was called: searches, pages, a question to the model. */
 export interface EarlierWork {
 	readonly lines: readonly ChargeLine[];
-	/** Usage of calls to the model; null where there were none. */
+	/** Usage of calls to the model; null if there were none. */
 	readonly usage: TokenUsage | null;
 }
 
@@ -38,7 +38,7 @@ export interface ChatMeterDeps {
 	/** Maximum of output tokens of a choice; null: none. Thoughts that a server reports separately do not count. */
 	readonly maxTokens: number | null;
 	readonly countTokens: (text: string) => Promise<number>;
-	/** Returns the text of the prompt. It is called only where tokens must be counted. */
+	/** Returns the text of the prompt. It is called only if tokens must be counted. */
 	readonly promptText: () => PromptText;
 	readonly promptOverheadTokens: number;
 	/** Charged with the answer; costs nothing without one. */
@@ -73,7 +73,7 @@ export class ChatMeter {
 		this.#earlierUsage = this.#earlierUsage === null ? usage : sumOf(this.#earlierUsage, usage);
 	}
 
-	/** True where the posted usage is the sum of several calls. */
+	/** True if the posted usage is the sum of several calls. */
 	get isSum(): boolean {
 		return this.#earlierUsage !== null || (this.#deps.earlierWork?.usage ?? null) !== null;
 	}
@@ -91,7 +91,7 @@ export class ChatMeter {
 
 	/**
 	 * Posts the tokens sent and received: of a whole answer, or (`partial`) of one cut off, where usage may precede the
-	 * rest of the text. `atMost` limits the output tokens of a stream that was ended at its ceiling. Returns null where
+	 * rest of the text. `atMost` limits the output tokens of a stream that was ended at its ceiling. Returns null if
 	 * the request was settled before.
 	 */
 	async post(output: ReceivedOutput, status: number, end: { partial?: boolean; atMost?: number } = {}): Promise<Posted | null> {
@@ -111,7 +111,7 @@ export class ChatMeter {
 	}
 
 	/**
-	 * Returns false where the usage exceeds the model's context, or far exceeds the requested maximum: a fault of the
+	 * Returns false if the usage exceeds the model's context, or far exceeds the requested maximum: a fault of the
 	 * upstream must not cost the caller money.
 	 */
 	#isPlausible(usage: TokenUsage): boolean {
@@ -123,7 +123,7 @@ export class ChatMeter {
 		return usage.completionTokens - usage.reasoningTokens <= largestText;
 	}
 
-	/** Counts the tokens of a text; returns 0 where they can only be estimated. */
+	/** Counts the tokens of a text; returns 0 if they can only be estimated. */
 	async #answerTokens(text: string): Promise<number> {
 		if (text === "") return 0;
 		const tokens = await this.#deps.countTokens(text);
@@ -174,7 +174,7 @@ const MOST_CHARACTERS = 32;
 /** A report above this many tokens is trusted to be counted. Pictures in a text are many characters of few tokens. */
 const FEW_TOKENS = 100;
 
-/** Returns true where the output is too long for the reported tokens: the count is missing, or of something else. */
+/** Returns true if the output is too long for the reported tokens: the count is missing, or of something else. */
 function reportsTooFew({ completionTokens }: TokenUsage, output: ReceivedOutput): boolean {
 	return completionTokens < FEW_TOKENS && output.length > completionTokens * MOST_CHARACTERS;
 }
@@ -213,7 +213,7 @@ function countedUsage(usage: TokenUsage): Record<string, unknown> {
 /**
  * Returns the usage object of an answer: the upstream's own where it has OpenAI's three counts and they are charged
  * unchanged, else our counts beside its other members.
- * @param reported null where we counted, or where several calls were charged
+ * @param reported null if we counted, or if several calls were charged
  */
 export function shownUsage(reported: Readonly<Record<string, unknown>> | null, usage: TokenUsage): Record<string, unknown> {
 	if (reported === null) return countedUsage(usage);
@@ -226,7 +226,7 @@ export function shownUsage(reported: Readonly<Record<string, unknown>> | null, u
 	};
 }
 
-/** Returns true where an upstream's usage has OpenAI's three counts, and they equal the charged ones. */
+/** Returns true if an upstream's usage has OpenAI's three counts, and they equal the charged ones. */
 export function agrees(reported: Readonly<Record<string, unknown>>, { promptTokens, completionTokens }: TokenUsage): boolean {
 	const { prompt_tokens, completion_tokens, total_tokens } = reported;
 	return prompt_tokens === promptTokens && completion_tokens === completionTokens && typeof total_tokens === "number";

@@ -20,7 +20,7 @@ export interface PreparationSettings {
 	readonly cites: boolean;
 }
 
-/** Returns what must be read or searched; null where nothing must. */
+/** Returns what must be read or searched; null if nothing must. */
 export function preparationSettings({ files }: MessageContents, options: EffectiveServiceParameters): PreparationSettings | null {
 	// The upstream's own search replaces ours.
 	const search = options.enable_x_search ? "off" : options.enable_web_search;

@@ -50,7 +50,7 @@ export interface PreparedChat {
 	readonly earlierWork: EarlierWork;
 	/** The charge for the work done, where the request succeeds. */
 	readonly costs: readonly ChargeLine[];
-	/** null where no page was read and no search gave an answer. */
+	/** null if no page was read and no search gave an answer. */
 	readonly web: { readonly sources: readonly WebSource[] } | null;
 }
 

@@ -62,7 +62,7 @@ export class ReceivedOutput {
 		this.chunks++;
 	}
 
-	/** Adds the choices of a chunk (`delta`) or of a whole answer (`message`). Returns true where they had content. */
+	/** Adds the choices of a chunk (`delta`) or of a whole answer (`message`). Returns true if they had content. */
 	add(choices: unknown): boolean {
 		if (!Array.isArray(choices)) return false;
 		const before = this.#length;

@@ -12,7 +12,7 @@ export function sealThought(details: readonly unknown[], signature: string | nul
 	return PREFIX + Buffer.from(jsonOf({ details, signature })).toString("base64url");
 }
 
-/** Returns the JSON of a thought; empty where it nests too deeply. */
+/** Returns the JSON of a thought; empty if it nests too deeply. */
 function jsonOf(thought: object): string {
 	try {
 		return JSON.stringify(thought);

@@ -17,7 +17,7 @@ export class ThinkBlockSplitter {
 	#pending = "";
 	#blocks = 0;
 	#inside: boolean;
-	/** True where the text began inside a block: some servers send the first tag all the same. */
+	/** True if the text began inside a block: some servers send the first tag all the same. */
 	#mayOpen: boolean;
 	/**
 	 * True while blank lines after a tag are removed: from the answer after a block, and from the beginning of a thought.
@@ -27,7 +27,7 @@ export class ThinkBlockSplitter {
 	#content = "";
 	#thought = "";
 
-	/** @param inside true where the prompt had the first tag, so that the text begins with a thought */
+	/** @param inside true if the prompt had the first tag, so that the text begins with a thought */
 	constructor(inside = false) {
 		this.#inside = inside;
 		this.#mayOpen = inside;

@@ -10,13 +10,13 @@ import { membersOf, wholeBody } from "./whole-body.ts";
 export interface ThinkingPlan {
 	/** True: they are sent as reasoning_content; false: they are removed. */
 	readonly reportThoughts: boolean;
-	/** True where the text begins with a thought: the prompt had the first tag. */
+	/** True if the text begins with a thought: the prompt had the first tag. */
 	readonly startsInside: boolean;
 }
 
 /**
  * Returns the plan; null: the text is unchanged.
- * @param disabled true where the model was asked not to think
+ * @param disabled true if the model was asked not to think
  */
 export function thinkingPlan(
 	{ thinkBlocks }: Pick<TextModel, "thinkBlocks">,
@@ -40,7 +40,7 @@ export async function withThinkingApart(answer: WholeAnswer, plan: ThinkingPlan)
 
 /**
  * Returns an answer with other choices.
- * @throws ApiError INFERENCE_FAILED where it nests too deeply to be read
+ * @throws ApiError INFERENCE_FAILED if it nests too deeply to be read
  */
 export async function withChoices(
 	answer: WholeAnswer,

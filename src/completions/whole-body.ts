@@ -19,7 +19,7 @@ export async function wholeBody({ bytes, long, body }: WholeAnswer): Promise<Rea
 
 /**
  * Returns the members of an answer.
- * @throws ApiError INFERENCE_FAILED where it is no JSON object, or nests too deeply to be read
+ * @throws ApiError INFERENCE_FAILED if it is no JSON object, or nests too deeply to be read
  */
 export async function membersOf({ bytes }: Pick<WholeAnswer, "bytes">): Promise<JsonMember[]> {
 	try {

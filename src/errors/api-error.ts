@@ -6,8 +6,7 @@ export interface Issue {
 	readonly code: string;
 	readonly message: string;
 	/**
-	 * For `too_small` and `too_big`: the bound, its kind (string, array, number), and whether the bound itself is
-	 * allowed.
+	 * The bound of `too_small` and `too_big`, its kind (string, array, number), and whether the bound itself is allowed.
 	 */
 	readonly minimum?: number;
 	readonly maximum?: number;
@@ -16,7 +15,7 @@ export interface Issue {
 }
 
 export interface ApiErrorOptions {
-	/** What happened and what to do next. Default: the table's text. */
+	/** The message for the caller, with the next step. Default: the table's text. */
 	readonly message?: string;
 	/** The field at fault, if any. */
 	readonly param?: string;
@@ -33,8 +32,8 @@ export interface ApiErrorOptions {
 	/** The whole body, where a standard prescribes another form. */
 	readonly body?: Readonly<Record<string, unknown>>;
 	/**
-	 * For the account's log of limits: the limit that was exceeded, or the feature that the model lacks. `subject` is
-	 * that of the minute window, or the model.
+	 * The exceeded limit, or the feature that the model lacks, for the account's log of limits. `subject` is that of the
+	 * minute window, or the model.
 	 */
 	readonly limit?: {
 		readonly kind: "RPM" | "TPM" | "RPD" | "FAILED_REQUESTS" | "UNSUPPORTED_FEATURE_REQUESTS";

@@ -1,6 +1,6 @@
 /**
- * Every error that the API can answer, in one table: machine code, HTTP status, default text. The text tells the caller
- * what to do next; most call sites pass a more exact one.
+ * Every error that the API can answer, in one table: machine code, HTTP status, default text. The text names the
+ * caller's next step. Most calls pass a more exact one.
  */
 export const ERROR_TABLE = {
 	INVALID_REQUEST: [400, "Invalid request parameters"],

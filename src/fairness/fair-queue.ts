@@ -38,7 +38,7 @@ export class FairQueue {
 	#places: number;
 	#reserve: boolean;
 	readonly #queue: PartyCapacity;
-	/** By party, then by tenant. On both levels the longest since its last turn comes first. */
+	/** Waiting work by party, then by tenant. On both levels the one whose last turn is longest ago is first. */
 	readonly #waiting = new Map<string, Map<string, Waiting[]>>();
 	/** The number of running pieces by party. */
 	readonly #underWay = new Map<string, number>();

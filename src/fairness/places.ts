@@ -7,9 +7,9 @@ import { SharedCapacity, type Taken } from "./shared-capacity.ts";
 export type CallerKind = "account" | "stranger" | "unidentified" | "signing";
 
 /**
- * The places for concurrent requests. Each account is a tenant. Networks are cheap to get (an IPv6 prefix of 48 bits has 65,536
- * of them), so all callers without an account are one tenant, and callers in key look-up and in signature checks are two more.
- * Within such a group each network has its share.
+ * The places for concurrent requests. Each account is a tenant. Networks are cheap to get (an IPv6 prefix of 48 bits
+ * has 65,536 of them), so all callers without an account are one tenant. Callers in key look-up are another, and
+ * callers in signature checks a third. Within such a group each network has its share.
  */
 export class Places {
 	readonly #total: SharedCapacity;

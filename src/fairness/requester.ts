@@ -1,4 +1,4 @@
-/** This header gives the tenant of a request to an engine that listens on the loopback interface. */
+/** The header that names a request's tenant to an engine on the loopback interface. */
 export const TENANT_HEADER = "x-turnpike-tenant";
 
 /** The requester of a piece of work. */

@@ -13,7 +13,7 @@ import type { AttemptDeps } from "../upstreams/index.ts";
 
 /** The engines that make audio on this machine. */
 export interface AudioEngines {
-	/** The built-in voices; null where they cannot run here. */
+	/** The built-in voices; null if they cannot run here. */
 	readonly speech: SpeechEngine | null;
 	readonly encoder: AudioEncoder;
 }
@@ -30,7 +30,7 @@ export interface AudioDeps {
 	readonly config: () => Config;
 }
 
-/** Assembles what the audio routes need, and runs the job that removes expired voices. */
+/** Assembles the dependencies of the audio routes, and runs the job that removes expired voices. */
 export class Audio {
 	readonly routeDeps: Pick<RouteDeps, "speech" | "transcription" | "voices">;
 	readonly #cleanup: VoiceCleanupJob;

@@ -1,6 +1,6 @@
 /**
- * Builds the console's pages: `bun console-build-child.ts SOURCES OUT`. It compresses each text file once, so that no answer
- * has to.
+ * Builds the console's pages: `bun console-build-child.ts SOURCES OUT`. It compresses each text file once, at build
+ * time.
  */
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -27,7 +27,7 @@ export interface GatewayDeps {
 	 * downloading.
 	 */
 	readonly embedded: { endpoint(): Promise<{ readonly url: string; readonly key: string }> };
-	/** True where the built-in chat engine can run on this machine. */
+	/** True if the built-in chat engine can run on this machine. */
 	readonly embeddedAvailable: boolean;
 	/** The built-in speech engine and the audio encoder. */
 	readonly audio: AudioEngines;

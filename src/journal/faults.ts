@@ -10,7 +10,7 @@ export interface JournalFault {
 	readonly foundSeq: number | null;
 }
 
-/** Thrown where written groups are damaged or missing and later ones exist: reading on would lose records. */
+/** Thrown if written groups are damaged or missing and later ones exist: reading on would lose records. */
 export class JournalCorruptError extends Error {
 	override readonly name = "JournalCorruptError";
 	readonly code = "JOURNAL_CORRUPT";
@@ -37,7 +37,7 @@ export class JournalRecordTooLargeError extends Error {
 	}
 }
 
-/** Returns true where the process, or the machine, has no free file descriptor. The condition may pass. */
+/** Returns true if the process, or the machine, has no free file descriptor. The condition may pass. */
 export function isOutOfDescriptors(error: unknown): boolean {
 	const { code } = error as NodeJS.ErrnoException;
 	return code === "EMFILE" || code === "ENFILE";

@@ -14,7 +14,7 @@ export class FreeDisk {
 		this.#timer.unref();
 	}
 
-	/** True where the last check found less free space than required. */
+	/** True if the last check found less free space than required. */
 	get low(): boolean {
 		return this.#freeBytes < this.#minBytes;
 	}

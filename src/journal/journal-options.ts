@@ -30,6 +30,6 @@ export interface JournalOptions {
 	readonly diskCheckMs: number;
 	/** Monotonic milliseconds. */
 	readonly monotonicMs: () => number;
-	/** Called where a write or sync failed. The default ends the process: no answer goes out over a broken journal. */
+	/** Called if a write or sync failed. The default ends the process: no answer goes out over a broken journal. */
 	readonly onFatal: (error: Error) => void;
 }

@@ -12,7 +12,7 @@ const OTHERS = 0o077;
 /** Windows uses access control lists instead: its modes mean nothing. */
 const HAS_MODES = process.platform !== "win32";
 
-/** Returns the mode in octal digits where others have rights in a file or folder; null where they have none. */
+/** Returns the mode in octal digits where others have rights in a file or folder; null if they have none. */
 export function openMode(path: string): string | null {
 	const mode = HAS_MODES ? (statSync(path, { throwIfNoEntry: false })?.mode ?? 0) : 0;
 	return (mode & OTHERS) === 0 ? null : (mode & 0o777).toString(8);

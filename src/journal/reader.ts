@@ -87,7 +87,7 @@ export class JournalReader {
 	/**
 	 * Yields the groups to the end of the journal, for a start. A torn last group is the end, since it was never
 	 * answered. Afterwards `lostTail` holds what a power cut lost of the unsynced end. Throws `JournalCorruptError`
-	 * where a damaged or missing group had been synced, or where no power cut can explain the damage.
+	 * where a damaged or missing group had been synced, or if no power cut can explain the damage.
 	 */
 	*readRest(): Generator<ReadGroup> {
 		yield* this.readPresent();
@@ -103,7 +103,7 @@ export class JournalReader {
 		for (let group = this.#next(); group !== null; group = this.#next()) yield group;
 	}
 
-	/** Set by `readRest`; null where nothing is missing. */
+	/** Set by `readRest`; null if nothing is missing. */
 	get lostTail(): LostTail | null {
 		return this.#lostTail;
 	}
@@ -142,7 +142,7 @@ export class JournalReader {
 		return readGroupHeader(this.#buffer.subarray(0, this.#bufferLength), this.#offset - this.#bufferStart);
 	}
 
-	/** Moves to the segment that continues the sequence; returns false where there is none. */
+	/** Moves to the segment that continues the sequence; returns false if there is none. */
 	#openNextSegment(): boolean {
 		const live = this.#liveSegments();
 		const current = this.#segment;
@@ -167,7 +167,7 @@ export class JournalReader {
 		return true;
 	}
 
-	/** Loads `bytes` from the offset into the buffer; returns false where the file ends before. */
+	/** Loads `bytes` from the offset into the buffer; returns false if the file ends before. */
 	#fill(segment: OpenSegment, bytes: number): boolean {
 		if (this.#offset + bytes > segment.file.bytes) return false;
 		const isLoaded = this.#offset >= this.#bufferStart && this.#offset + bytes <= this.#bufferStart + this.#bufferLength;

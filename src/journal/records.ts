@@ -42,17 +42,17 @@ export interface TokenUsage {
 	readonly cachedTokens: number;
 	readonly cacheWriteTokens: number;
 	readonly reasoningTokens: number;
-	/** True where we counted the tokens because the upstream reported no usage. */
+	/** True if we counted the tokens because the upstream reported no usage. */
 	readonly counted: boolean;
 }
 
-/** The one post record of a metered route's answer, also at price 0, where the lines have no parts. */
+/** The one post record of a metered route's answer, also at price 0, if the lines have no parts. */
 export interface PostRecord {
 	readonly t: "post";
 	/** X-Request-ID, 32 characters. */
 	readonly id: string;
 	readonly accountId: string;
-	/** The caller's account, where another account paid: credits of the chain proxy are counted for the caller. */
+	/** The caller's account, if another account paid: credits of the chain proxy are counted for the caller. */
 	readonly callerId?: string;
 	readonly keyId: string | null;
 	/** UTC day number (days since 1970-01-01) of the admission: it fixes the epoch of diem and the window of caps. */
@@ -69,7 +69,7 @@ export interface PostRecord {
 	/** Sum of the lines. */
 	readonly priceNano: Nano;
 	readonly lines: readonly PostLine[];
-	/** Present where a line owes something. */
+	/** Present if a line owes something. */
 	readonly owing?: OwedTerms;
 	/** The limits of the key are leased: the post's share of them comes from the node's lease of its day. */
 	readonly capped?: true;
@@ -80,7 +80,7 @@ export interface PostRecord {
 
 /** An answer that is stored under an idempotency key. It is a part of its post, so that both exist or neither. */
 export interface StoredAnswerPart {
-	/** The account that owns the idempotency key, where another one paid; left out: the account of the post. */
+	/** The account that owns the idempotency key, if another one paid; left out: the account of the post. */
 	readonly accountId?: string;
 	readonly key: string;
 	/** What the key names, as lower-case hex sha256. */
@@ -94,7 +94,7 @@ export interface StoredAnswerPart {
 	/** Length and CRC32 of the body. */
 	readonly bytes: number;
 	readonly crc32: number;
-	/** The body as base64; null where it is in a file. */
+	/** The body as base64; null if it is in a file. */
 	readonly body: string | null;
 	/** Name of the body's file in DATA/idempotency. */
 	readonly file: string | null;
@@ -175,7 +175,7 @@ export interface Journal {
 	 * write ends the process: no answer goes out over a broken journal.
 	 */
 	append(record: JournalRecord): Promise<void>;
-	/** Returns null where new work may be accepted. Synchronous. */
+	/** Returns null if new work may be accepted. Synchronous. */
 	workRefusal(): WorkRefusal | null;
 	/** Sequence number of the last group that was written, or that is being written in this turn. */
 	readonly writtenSeq: number;
@@ -185,7 +185,7 @@ export interface Journal {
 	readonly backlogBytes: number;
 	/** Durations of the syncs to the disk since the start, in seconds. */
 	readonly syncSeconds?: Histogram | undefined;
-	/** How long this node may still spend its leases, in milliseconds; null where its leases have no term. */
+	/** How long this node may still spend its leases, in milliseconds; null if its leases have no term. */
 	readonly termLeftMs?: number | null;
 	/** Writes all gathered records, calls fdatasync and closes. */
 	close(): Promise<void>;

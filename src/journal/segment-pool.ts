@@ -82,7 +82,7 @@ export class SegmentPool {
 	}
 
 	/**
-	 * Returns the next segment, open for writing, with its header written. Takes a spare; where a burst has used them
+	 * Returns the next segment, open for writing, with its header written. Takes a spare; if a burst has used them
 	 * all, creates one synchronously. Throws errors of the file system.
 	 */
 	take(header: Omit<SegmentHeader, "number">): ActiveSegment {
@@ -106,7 +106,7 @@ export class SegmentPool {
 
 	/**
 	 * Creates a spare synchronously where a burst has used the last one: a short wait is better than refused requests.
-	 * Where that fails, `prepareError` is set.
+	 * If that fails, `prepareError` is set.
 	 */
 	makeSpareNow(): void {
 		try {
@@ -192,7 +192,7 @@ export class SegmentPool {
 
 	/**
 	 * Opens a file and gives it the next number, durably. Repeats this where a burst took a higher number meanwhile.
-	 * Where it fails, the file stays with the retained ones.
+	 * If it fails, the file stays with the retained ones.
 	 */
 	async #name(file: FullSegment): Promise<ActiveSegment> {
 		let segment = this.#number(file);
@@ -282,7 +282,7 @@ export class SegmentPool {
 	}
 
 	/**
-	 * Returns the oldest full segment that may be used again. Where `needed` is set, also one that has not reached its
+	 * Returns the oldest full segment that may be used again. If `needed` is set, also one that has not reached its
 	 * minimum age.
 	 */
 	#takeReusable(needed: boolean): FullSegment | null {

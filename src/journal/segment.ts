@@ -102,7 +102,7 @@ function inspectSegment(path: string, number: number, node: string): SegmentFile
 	return { number, path, bytes: size, writtenAtMs: mtimeMs, header: live && !foreign ? header : null, foreign };
 }
 
-/** Returns true where a folder holds records of a node other than these. */
+/** Returns true if a folder holds records of a node other than these. */
 export function holdsOtherNodes(dir: string, nodeIds: readonly string[]): boolean {
 	const known = new Set(nodeIds.flatMap((id) => listSegments(dir, id).flatMap((file) => (file.header ? [file.number] : []))));
 	return listSegments(dir, "").some((file) => file.foreign && !known.has(file.number));

@@ -17,7 +17,7 @@ export interface StoreProgress {
 	readonly position: JournalPosition | null;
 	/** The store would survive a power cut up to this sequence. */
 	readonly checkpointedSeq: number;
-	/** True where the store cannot be written now. */
+	/** True if the store cannot be written now. */
 	readonly failing: boolean;
 }
 
@@ -91,7 +91,7 @@ export class JournalWriter implements Journal {
 	}
 
 	/**
-	 * Resolves when the free disk was checked and the first spare was created. Where that failed, `workRefusal` reports
+	 * Resolves when the free disk was checked and the first spare was created. If that failed, `workRefusal` reports
 	 * it.
 	 */
 	async ready(): Promise<void> {

@@ -13,7 +13,7 @@ export interface AuditFinding {
 export interface AuditReport {
 	readonly ok: boolean;
 	readonly findings: readonly AuditFinding[];
-	/** True where a check found more rows than it lists. */
+	/** True if a check found more rows than it lists. */
 	readonly truncated: boolean;
 	readonly counted: {
 		readonly accounts: number;

@@ -13,7 +13,7 @@ export type PicoPrice = number & { readonly [picoBrand]: true };
 export const NANO_PER_USD = 1_000_000_000;
 export const ZERO = 0 as Nano;
 
-/** Thrown where an amount violates the rules of this file: a fault of our code, never of the caller's input. */
+/** Thrown if an amount violates the rules of this file: a fault of our code, never of the caller's input. */
 export class MoneyError extends Error {
 	override readonly name = "MoneyError";
 }
@@ -54,7 +54,7 @@ const DECIMAL = /^(\d{1,10})(?:\.(\d{1,9}))?$/;
 
 /**
  * Parses an amount from decimal text: digits, at most 9 places, no sign, no exponent.
- * @returns undefined where the text is not such a number or passes 2^53-1 nano.
+ * @returns undefined if the text is not such a number or passes 2^53-1 nano.
  */
 export function parseNano(text: string): Nano | undefined {
 	const match = DECIMAL.exec(text);

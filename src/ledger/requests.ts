@@ -34,7 +34,7 @@ export interface RequestRecord {
 	readonly lines: readonly RequestLine[];
 }
 
-/** Returns the one post of a request, by its X-Request-ID; null where none is applied yet. */
+/** Returns the one post of a request, by its X-Request-ID; null if none is applied yet. */
 export function findRequest(db: BooksDb, requestId: string): Promise<RequestRecord | null> {
 	return db
 		.transaction()

@@ -15,7 +15,7 @@ const SOON = 5;
 /** Least time that a settlement needs, in seconds. */
 const NEEDED = 6;
 
-/** Checks a payment that is seen for the first time against the offer; null where it fits. */
+/** Checks a payment that is seen for the first time against the offer; null if it fits. */
 export async function checkTerms(payment: DecodedPayment, terms: Terms): Promise<TopUpOutcome | null> {
 	const { network, payTo, limits } = terms;
 	const { scheme, asset, amount, signed } = payment;

@@ -52,7 +52,7 @@ export function createTopUps({ config, ...parts }: CreateTopUps): CreatedTopUps 
 	};
 }
 
-/** Returns the source of the fee payer on Solana; null where nobody can pay there. */
+/** Returns the source of the fee payer on Solana; null if nobody can pay there. */
 function feePayerOf(config: X402Config, parts: Pick<CreateTopUps, "clock" | "timers" | "log">): FeePayer | null {
 	const { solana, rpcTimeoutMs: timeoutMs } = config;
 	if (solana.payTo === undefined) return null;
@@ -241,7 +241,7 @@ function notReadable(error: unknown, setting: string): TopUpsCheck {
 	return { state: "not-now", text, mend: `start that node, or set ${setting} to one that runs` };
 }
 
-/** Returns null where the address that pays the fees has a balance for them. */
+/** Returns null if the address that pays the fees has a balance for them. */
 async function feesOf(chain: TokenChain, key: string): Promise<TopUpsCheck | null> {
 	const address = await addressOfPrivateKey(key);
 	if (address === null) return { state: "wrong", text: "x402.facilitator.key: is no private key", mend: MEND.key };

@@ -24,7 +24,7 @@ const WATCHED_MS = 3_600_000;
 const LOOK_EVERY_MS = 60_000;
 
 /**
- * Watches credits whose block is not safe yet. Where the chain reverts the transfer, the signed payment is sent
+ * Watches credits whose block is not safe yet. If the chain reverts the transfer, the signed payment is sent
  * again, so that the receiver gets what was credited. The list is in memory: `reconcile` reports what an ended server
  * did not see.
  */

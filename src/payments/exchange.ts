@@ -3,7 +3,7 @@
 /** No redirect is followed, because payments and tokens are meant for the configured address alone. */
 export const NOT_REDIRECTED = { redirect: "manual" } as const;
 
-/** Reads the body's text; null where it is longer than `maxBytes`: no more is read then. */
+/** Reads the body's text; null if it is longer than `maxBytes`: no more is read then. */
 export async function limitedText(response: Response, maxBytes: number): Promise<string | null> {
 	const chunks: Uint8Array[] = [];
 	let bytes = 0;

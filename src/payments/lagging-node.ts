@@ -15,17 +15,17 @@ const OF_ITSELF =
 /** `unexpected_verify_error` and the like: faults of the facilitator itself (x402, error codes). */
 const OWN_FAULT = /^$|^unexpected_|internal.*error|^rpc_|timeout|timed_out|unavailable/i;
 
-/** Returns true where a refusal says nothing about the payment, because the facilitator could not check it. */
+/** Returns true if a refusal says nothing about the payment, because the facilitator could not check it. */
 export function isFacilitatorFault(reason: string): boolean {
 	return OWN_FAULT.test(reason);
 }
 
 /**
- * Returns true where a refusal may come from a use of the payment that our node does not show yet.
+ * Returns true if a refusal may come from a use of the payment that our node does not show yet.
  *
  * @param reason the facilitator's reason, as the x402 specification or the facilitator names it
  * @param units base units of the token that were signed
- * @throws {ChainUnavailable} where the node does not answer
+ * @throws {ChainUnavailable} if the node does not answer
  */
 export async function mayBeUsed(reason: string, chain: PaymentChain, payer: string, units: number): Promise<boolean> {
 	if (USED.test(reason)) return true;

@@ -102,7 +102,7 @@ export interface PaymentResponse {
 	readonly success: boolean;
 	readonly errorReason?: string;
 	readonly payer?: string;
-	/** Hash; empty where nothing was sent. */
+	/** Hash; empty if nothing was sent. */
 	readonly transaction: string;
 	readonly network: string;
 }
@@ -124,7 +124,7 @@ export interface CreditedPayment {
 /** The outcome of a payment. */
 export type TopUpOutcome =
 	/**
-	 * 200. `first` is true where this very call made the payment. It is false for a repeat, a call that waited for
+	 * 200. `first` is true if this very call made the payment. It is false for a repeat, a call that waited for
 	 * another one, and a payment that was credited without this call: these must be served only the answer.
 	 */
 	| {
@@ -156,14 +156,14 @@ export type TopUpOutcome =
 	/** 503 X402_FACILITATOR_UNAVAILABLE: nothing was sent; the client must send the same header again. */
 	| { readonly kind: "unavailable"; readonly message: string; readonly retryAfterSeconds: number };
 
-/** Takes payments. It exists only where a receiver is configured; otherwise a top-up is 503 X402_NOT_CONFIGURED. */
+/** Takes payments. It exists only if a receiver is configured; otherwise a top-up is 503 X402_NOT_CONFIGURED. */
 export interface TopUpService {
 	readonly offers: Offers;
-	/** True where a paid route accepts a payment header. */
+	/** True if a paid route accepts a payment header. */
 	readonly payOnRoutes: boolean;
-	/** Returns the value of a request's payment headers; null where it has none. Throws `RangeError` where two differ. */
+	/** Returns the value of a request's payment headers; null if it has none. Throws `RangeError` where two differ. */
 	paymentOf(headers: Headers): string | null;
-	/** Takes a payment. Rejects only where the store cannot be reached (`StoreUnavailableError`). */
+	/** Takes a payment. Rejects only if the store cannot be reached (`StoreUnavailableError`). */
 	topUp(header: string): Promise<TopUpOutcome>;
 }
 

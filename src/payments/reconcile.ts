@@ -82,7 +82,7 @@ async function settledFinding(
 	return { row, finding };
 }
 
-/** Returns null where books and chain agree. */
+/** Returns null if books and chain agree. */
 async function findingOf(row: TopUp, chain: PaymentChain | undefined): Promise<string | null> {
 	if (chain === undefined) return "its network has no node in the configuration";
 	const use = await chain.use(signedOf(row.proof), row.transaction, row.fromBlock);

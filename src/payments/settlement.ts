@@ -43,8 +43,8 @@ export class Settlement {
 	}
 
 	/**
-	 * Settles a payment that this node owns, and releases it. `begun` is true where nothing was sent for it before.
-	 * Returns its row, which stays open where the end is unknown. Rejects where the store cannot be reached.
+	 * Settles a payment that this node owns, and releases it. `begun` is true if nothing was sent for it before.
+	 * Returns its row, which stays open if the end is unknown. Rejects if the store cannot be reached.
 	 */
 	async settle(topUp: TopUp, payment: SignedPayment, chain: PaymentChain, isNew: boolean): Promise<TopUp> {
 		const deadline = this.#deps.clock.monotonicMs() + this.#deps.patienceMs;
@@ -71,7 +71,7 @@ export class Settlement {
 		}
 	}
 
-	/** Calls the chain once, and records what it proves. `use` is null where the chain is unreachable. */
+	/** Calls the chain once, and records what it proves. `use` is null if the chain is unreachable. */
 	async checkChain(topUp: TopUp, chain: PaymentChain): Promise<{ readonly row: TopUp; readonly use: PaymentUse | null }> {
 		try {
 			await chain.check();
@@ -119,7 +119,7 @@ export class Settlement {
 		return this.#deps.store.admin("failTopUp", { id: topUp.id, reason });
 	}
 
-	/** Returns true where a sent transaction may still get into a block. */
+	/** Returns true if a sent transaction may still get into a block. */
 	async #waits({ transaction }: TopUp, chain: PaymentChain): Promise<boolean> {
 		try {
 			return transaction !== null && (await chain.isWaiting(transaction));
@@ -129,7 +129,7 @@ export class Settlement {
 		}
 	}
 
-	/** Sends the payment; null where the facilitator did not answer: something may have been sent. */
+	/** Sends the payment; null if the facilitator did not answer: something may have been sent. */
 	async #send(topUp: TopUp, payment: SignedPayment): Promise<Settled | null> {
 		const { store, facilitator, log } = this.#deps;
 		const note = { id: topUp.id, settler: store.node.id, state: "settling" } as const;

@@ -26,7 +26,7 @@ export interface TopUpsDeps {
 	readonly facilitatorMs: number;
 	readonly store: Pick<StorePort, "admin" | "node" | "shared">;
 	readonly facilitator: Facilitator;
-	/** The fee payer on Solana; null where nobody can pay there. */
+	/** The fee payer on Solana; null if nobody can pay there. */
 	readonly feePayer: FeePayer | null;
 	/** Chains by CAIP-2 id; a network without a node is missing. */
 	readonly chains: ReadonlyMap<string, PaymentChain>;
@@ -281,7 +281,7 @@ export class TopUps implements TopUpService {
 		}
 	}
 
-	/** Waits until a payment becomes valid, where that is within seconds: the chain accepts it only then. */
+	/** Waits until a payment becomes valid, if that is within seconds: the chain accepts it only then. */
 	async #untilValid({ signed }: DecodedPayment): Promise<void> {
 		if (signed.kind !== "authorization") return;
 		const { authorization } = signed;

@@ -39,7 +39,7 @@ import { type WalletBalanceDeps, walletBalanceRoute } from "./x402-balance/index
 import { type TopUpDeps, topUpRoute } from "./x402-top-up/index.ts";
 import { type WalletTransactionsDeps, walletTransactionsRoute } from "./x402-transactions/index.ts";
 
-/** The dependencies of the routes, handed in once. They are functions where a reload changes the result. */
+/** The dependencies of the routes. They are functions if a reload changes the result. */
 export interface RouteDeps {
 	readonly chat: ChatDeps;
 	readonly tee: TeeDeps;

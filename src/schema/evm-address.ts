@@ -1,7 +1,7 @@
 const FORM = /^0x[0-9a-fA-F]{40}$/;
 
 /**
- * Returns an address of the Ethereum family in lower case; null where the text is no address. Mixed case is a checksum
+ * Returns an address of the Ethereum family in lower case; null if the text is no address. Mixed case is a checksum
  * (ERC-55: https://eips.ethereum.org/EIPS/eip-55) and must be right.
  */
 export async function readEvmAddress(text: string): Promise<string | null> {

@@ -43,7 +43,7 @@ class Cutter {
 	/** Pointers of lists with one element left, each with its index. */
 	readonly #indexes = new Map<string, number>();
 
-	/** @param judges the schemas that the value is meant for; they decide what is faulty */
+	/** @param judges the schemas that decide what is faulty */
 	cut(schemas: readonly SchemaPart[], judges: readonly SchemaPart[], value: unknown, at: string): unknown {
 		if (Array.isArray(value)) return this.#list(branchesOf(schemas), branchesOf(judges), value, at);
 		return isRecord(value) ? this.#object(branchesOf(schemas), meantBy(value, branchesOf(judges)), value, at) : value;
@@ -123,7 +123,7 @@ function meantBy(object: Record<string, unknown>, branches: readonly SchemaPart[
 	return meant.length > 0 ? meant : branches;
 }
 
-/** Returns false where the schema is a constant, or a choice of them, and the value is not among them. */
+/** Returns false if the schema is a constant, or a choice of them, and the value is not among them. */
 function allows(schema: SchemaPart, value: unknown): boolean {
 	if (schema.enum !== undefined) return schema.enum.includes(value);
 	return schema.const === undefined || schema.const === value;

@@ -26,7 +26,7 @@ function param<T>(fault: SchemaFault, name: string): T | undefined {
 	return (fault.params as Record<string, T>)[name];
 }
 
-/** Returns the schema at a fault's path, such as `#/properties/amountUsd`; undefined where it is not in the root. */
+/** Returns the schema at a fault's path, such as `#/properties/amountUsd`; undefined if it is not in the root. */
 function schemaAt(root: unknown, schemaPath: string): unknown {
 	let at = root;
 	for (const part of schemaPath.split("/").slice(1))

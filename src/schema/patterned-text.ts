@@ -16,11 +16,11 @@ export function patternedText(pattern: string, rule: string, options: TStringOpt
 	return Type.String({ pattern, ...options });
 }
 
-/** Returns the rule of a text schema's pattern, for a value that is no text; undefined where it has none. */
+/** Returns the rule of a text schema's pattern, for a value that is no text; undefined if it has none. */
 export function ruleOfSchema(schema: unknown): string | undefined {
 	const { type, pattern } = (schema ?? {}) as { readonly type?: unknown; readonly pattern?: unknown };
 	return type === "string" && typeof pattern === "string" ? ruleOf(pattern) : undefined;
 }
 
-/** Returns the rule of a pattern in words; undefined where none is registered. */
+/** Returns the rule of a pattern in words; undefined if none is registered. */
 export const ruleOf = (pattern: string): string | undefined => RULES.get(pattern);

@@ -6,8 +6,8 @@ const FORM = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
 const KEY_PREFIX = Buffer.from("302a300506032b6570032100", "hex");
 
 /**
- * Points of a small order, without the sign bit. As keys they belong to nobody, since signatures for them can be made
- * without any secret (https://eprint.iacr.org/2020/1244).
+ * Points of a small order, without the sign bit. Signatures for them can be made without any secret, so such keys
+ * belong to nobody (https://eprint.iacr.org/2020/1244).
  */
 export const SMALL_ORDER_POINTS: ReadonlySet<string> = new Set([
 	"0000000000000000000000000000000000000000000000000000000000000000",
@@ -19,7 +19,7 @@ export const SMALL_ORDER_POINTS: ReadonlySet<string> = new Set([
 	"eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
 ]);
 
-/** Returns the 32 bytes of an address whose key can exist; null where the text is no such address. */
+/** Returns the 32 bytes of an address whose key can exist; null if the text is no such address. */
 export function readSolanaAddress(text: string): Uint8Array | null {
 	if (!FORM.test(text)) return null;
 	const bytes = base58.decode(text);
@@ -29,7 +29,7 @@ export function readSolanaAddress(text: string): Uint8Array | null {
 	return SMALL_ORDER_POINTS.has(point.toString("hex")) ? null : bytes;
 }
 
-/** Returns true where the owner of an address signed these bytes (Ed25519); false where it is no address. */
+/** Returns true if the owner of an address signed these bytes (Ed25519); false if it is no address. */
 export function isSignedBySolanaKey(address: string, message: Uint8Array, signature: Uint8Array): boolean {
 	const bytes = readSolanaAddress(address);
 	if (bytes === null || signature.length !== 64) return false;

@@ -14,7 +14,7 @@ export const API_PREFIX = "/api/v1";
 
 /** Pages and probes outside the API: answered without the pipeline. */
 export interface SidePage {
-	/** In Hono's syntax. */
+	/** The path in Hono's syntax. */
 	readonly path: string;
 	/** True: the page answers every method itself. */
 	readonly anyMethod?: boolean;
@@ -96,8 +96,8 @@ export function createApp(
 }
 
 /**
- * Returns a function that gives the error form of a path, for requests refused before a route is found. It is the form
- * of the route whose path begins so, else that of the clients that call the first segment.
+ * Returns a function that returns the error form of a path, for requests refused before a route is found. It is the
+ * form of the route that begins with the path, else that of the first segment's clients.
  */
 function errorForms(endpoints: readonly Endpoint[], prefix: string): (path: string) => ErrorForm {
 	const routes = endpoints.map((endpoint) => [endpoint.path.split("/:")[0], errorForm(endpoint)] as const);

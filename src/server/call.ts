@@ -18,7 +18,7 @@ export class Call {
 	rate: RateState | null = null;
 	/** The minute window in which the request counts, once known. Refusals report it. */
 	window: MinuteWindow | null = null;
-	/** What is still unknown about its wallet: whether the signature is valid, or which accounts it has. */
+	/** What is not known yet about its wallet: whether the signature is valid, or its accounts. */
 	pendingWallet: "signing" | "unidentified" | undefined;
 	/** The balance before the request, as the headers report it. */
 	balanceUsd: number | null = null;
@@ -26,11 +26,11 @@ export class Call {
 	/** A wallet's balance after the request, in nano-USD. */
 	balanceRemaining: number | null = null;
 	readonly headers: Record<string, string> = {};
-	/** Reports the request's progress; null where nothing observes it. */
+	/** Reports the request's progress; null if nothing observes it. */
 	observer: RequestObserver | null = null;
 	/** The body's share of the process's memory for bodies. It is released when the request ends. */
 	bodyShare: BodyShare | null = null;
-	/** Returns the request's place among those under way; null where it has none. */
+	/** Returns the request's place among those under way; null if it has none. */
 	#leavePlace: (() => void) | null = null;
 	readonly #connection: Connection;
 
@@ -67,9 +67,8 @@ export class Call {
 
 	/**
 	 * Takes a place among the requests under way, in the share of the caller as far as it is known.
-	 * @param pending what is still being looked up of its credential
-	 * @throws ApiError RATE_LIMIT_EXCEEDED where the tenant has used up its share, SERVICE_UNAVAILABLE where no place is
-	 * left
+	 * @param pending the part of its credential that is still being checked
+	 * @throws ApiError RATE_LIMIT_EXCEEDED if the tenant has used up its share, SERVICE_UNAVAILABLE if no place is left
 	 */
 	takePlace(places: Places, pending?: "unidentified" | "signing"): void {
 		const { tenant } = this;
@@ -79,7 +78,7 @@ export class Call {
 		this.#leavePlace = () => places.giveBack(tenant, kind);
 	}
 
-	/** Returns the place. Does nothing where the request has none. */
+	/** Returns the place. Does nothing if the request has none. */
 	leavePlace(): void {
 		this.#leavePlace?.();
 		this.#leavePlace = null;

@@ -2,7 +2,7 @@ import { BlockList, isIP, isIPv6 } from "node:net";
 
 /**
  * Returns a list of addresses and CIDR ranges.
- * @throws TypeError where an entry is neither
+ * @throws TypeError if an entry is neither
  */
 export function addressList(entries: readonly string[]): { readonly empty: boolean; has(address: string): boolean } {
 	const list = new BlockList();
@@ -37,14 +37,14 @@ export function isLoopback(address: string): boolean {
 
 const LOOPBACK = addressList(["127.0.0.0/8", "::1"]);
 
-/** Which proxies are trusted, and the one header in which they report the client. */
+/** The trusted proxies, and the one header in which they report the client. */
 export interface ProxyTrust {
 	readonly proxies: ReturnType<typeof addressList>;
-	/** In lower case. `forwarded` is read by RFC 7239, any other header as a list of addresses. */
+	/** The header's name in lower case. `forwarded` is read by RFC 7239, any other header as a list of addresses. */
 	readonly header: string;
 }
 
-/** Used where a trusted proxy names no readable address. It is in no list, so it grants nothing. */
+/** Used if a trusted proxy names no readable address. It is in no list, so it grants nothing. */
 const UNKNOWN_ADDRESS = "unknown";
 
 /**
@@ -71,7 +71,7 @@ export function clientAddress(socket: string, headers: Headers, { proxies, heade
 const PAIR = /[ \t]*(?:([\w!#$%&'*+.^`|~-]+)=([\w!#$%&'*+.^`|~:[\]-]+|"(?:[^"\\]|\\.)*")[ \t]*)?([;,]|$)/y;
 
 /**
- * Returns the `for` of each element, or nothing where the header breaks the grammar. Otherwise an open quote from the
+ * Returns the `for` of each element, or nothing if the header breaks the grammar. Otherwise an open quote from the
  * caller could swallow what the proxy appended.
  */
 function forwardedFor(text: string): string[] {

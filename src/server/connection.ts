@@ -1,4 +1,4 @@
-/** What the HTTP layer offers the pipeline about a request's connection. */
+/** The HTTP layer's interface to the pipeline for a request's connection. */
 export interface Connection {
 	address(): string;
 	/** Keeps a silent connection open during long work, until the time-out is resumed. */

@@ -25,7 +25,7 @@ const ACCEPTED_CODINGS = "gzip, deflate, br, zstd";
 const REFUSED_CODINGS: ReadonlySet<string> = new Set(["compress", "x-compress"]);
 
 /**
- * Returns the content coding of the body; null where there is none.
+ * Returns the content coding of the body; null if there is none.
  * @throws ApiError INVALID_CONTENT_TYPE (415) for several codings, or one that is not supported (RFC 9110, 15.5.16)
  */
 export function bodyCoding(contentEncoding: string | null): string | null {
@@ -46,8 +46,8 @@ export function bodyCoding(contentEncoding: string | null): string | null {
 /**
  * Decompresses the body.
  * @param share takes the memory that the body needs as it grows
- * @throws ApiError INVALID_REQUEST (400) where it is damaged, PAYLOAD_TOO_LARGE (413) over the route's limit or where
- * it grows out of proportion
+ * @throws ApiError INVALID_REQUEST (400) if it is damaged; PAYLOAD_TOO_LARGE (413) over the route's limit or the
+ * maximum ratio
  */
 export async function decompressBody(
 	packed: Uint8Array,

@@ -64,7 +64,7 @@ function fieldRows(schema: JsonObject, depth = 0): string[] {
 
 /** Levels of JSON in a schema that is shown; some refer to themselves. */
 const MAX_PARTS = 24;
-/** Deeper than any body or answer goes. */
+/** No body or answer is deeper. */
 const MAX_DEPTH = 8;
 
 /** Renders the fields of the objects inside a schema, folded: one table for each form that an object can have. */

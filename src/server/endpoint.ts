@@ -11,7 +11,10 @@ import { inTurns, type LongStrings, stringifyInSteps } from "../wire/index.ts";
 import type { Call } from "./call.ts";
 import type { FieldFile, FormFile, FormRules } from "./parse-form.ts";
 
-/** Who may call: `none` without any credential, `key` with a Bearer key, `wallet` with a wallet's signature. */
+/**
+ * Credentials that callers may use: `none` for no credential, `key` for a Bearer key, `wallet` for a wallet's
+ * signature.
+ */
 export type CallerKind = "none" | "key" | "wallet";
 
 /** The answer of an endpoint, before the pipeline adds the headers that every answer has. */
@@ -43,7 +46,7 @@ export interface Input<Body, Query> {
 	readonly long: LongStrings;
 	readonly query: Query;
 	readonly params: Readonly<Record<string, string>>;
-	/** The file of a form; null where there is none. */
+	/** The file of a form; null if there is none. */
 	readonly file: FormFile | null;
 	/** All files of a form, in the form's order. */
 	readonly files: readonly FieldFile[];
@@ -53,7 +56,7 @@ export interface Input<Body, Query> {
 export interface Settlement {
 	/** Amount held. */
 	readonly heldNano: number;
-	/** Posts the real price; returns null where the request was settled before. The pipeline waits for its durability. */
+	/** Posts the real price; returns null if the request was settled before. The pipeline waits for its durability. */
 	post(input: PostInput): Posted | null;
 	void(): void;
 	readonly settled: boolean;
@@ -84,7 +87,7 @@ export interface MinuteWindow {
 	readonly limit: RateLimit;
 }
 
-/** What a request takes of its minute window. */
+/** The part of its minute window that a request uses. */
 export interface AdmissionRate {
 	readonly subject: string;
 	readonly limit: RateLimit;
@@ -94,7 +97,7 @@ export interface AdmissionRate {
 }
 
 export interface MeteredAnswer extends Answer {
-	/** Present where `body` is a stream: resolves when it has ended and settled. */
+	/** Present if `body` is a stream: resolves when it has ended and settled. */
 	readonly ended?: Promise<void>;
 }
 
@@ -106,7 +109,7 @@ export interface DeclaredAnswer {
 	/** Further media types of the answer. */
 	readonly others?: Readonly<Record<string, TSchema>>;
 	/**
-	 * Present where the answer can be a stream of events: the JSON schema of an event's data, under a name for generated
+	 * Present if the answer can be a stream of events: the JSON schema of an event's data, under a name for generated
 	 * clients.
 	 */
 	readonly events?: { readonly name: string; readonly schema: TSchema; readonly lastData?: string };
@@ -114,7 +117,7 @@ export interface DeclaredAnswer {
 
 interface Declaration<Body extends TSchema, Query extends TSchema> {
 	readonly method: "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
-	/** Below /api/v1, or below the prefix of its application, in Hono's syntax. */
+	/** The path below /api/v1, or below the prefix of its application, in Hono's syntax. */
 	readonly path: string;
 	/** Short name for post records, logs and key restrictions. */
 	readonly name: string;
@@ -132,7 +135,10 @@ interface Declaration<Body extends TSchema, Query extends TSchema> {
 	readonly callers: readonly CallerKind[];
 	/** `ADMIN` refuses INFERENCE keys; `OPERATOR` refuses also ADMIN keys of accounts other than the operator's. */
 	readonly right?: Right;
-	/** Whether the endpoint takes an Idempotency-Key header, for the API document. `readIdempotencyKey` reads it. */
+	/**
+	 * `required` or `optional` if the endpoint accepts an Idempotency-Key header, for the API document.
+	 * `readIdempotencyKey` reads it.
+	 */
 	readonly idempotencyKey?: "required" | "optional";
 	readonly body?: {
 		readonly schema: Body;
@@ -144,7 +150,7 @@ interface Declaration<Body extends TSchema, Query extends TSchema> {
 		/** Wrong names that callers use for a field. The message about the unknown field names the right one. */
 		readonly misnamed?: Readonly<Record<string, string>>;
 		/**
-		 * Converts a body that clients send in another form to the schema's form; returns null where it has that form
+		 * Converts a body that clients send in another form to the schema's form; returns null if it has that form
 		 * already. Runs before the schema checks the body.
 		 * @throws ApiError 400
 		 */
@@ -161,12 +167,12 @@ interface Declaration<Body extends TSchema, Query extends TSchema> {
 	/** Checks headers, and the caller's rules for what the path names, before the body is read. Throws. */
 	checkRequest?(call: Call, params: Readonly<Record<string, string>>): void;
 	/**
-	 * Returns true where the request may cost nothing. An account without money is then not refused before its body is
+	 * Returns true if the request may cost nothing. An account without money is then not refused before its body is
 	 * read. A plain endpoint with this member refuses callers without money as a metered one does.
 	 */
 	mayBeFree?(call: Call): boolean;
 	/**
-	 * Returns true where the answer may be one that was paid before. A wallet without money is then not refused either.
+	 * Returns true if the answer may be one that was paid before. A wallet without money is then not refused either.
 	 */
 	mayReplay?(call: Call): boolean;
 	/** False: refusals do not count as failures of the caller, and do not block it. Default true. */

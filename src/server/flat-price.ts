@@ -4,7 +4,7 @@ import type { Call } from "./call.ts";
 import { CLIENT_LEFT } from "./client-left.ts";
 import type { Admission, Answer } from "./endpoint.ts";
 
-/** Work that has one price, whatever it takes. */
+/** Work with a fixed price. */
 export interface FlatPriced {
 	readonly budgets: Budgets;
 	/** The minute window of the account. */
@@ -16,7 +16,7 @@ export interface FlatPriced {
 	work(): Promise<Answer>;
 }
 
-/** Held at its price; posted where the work gives an answer, and void where it throws. */
+/** Holds the price, posts it if the work returns an answer, and voids it if the work throws. */
 export function flatPriced(call: Call, { budgets, window, requestsPerMinute, line, priceNano, work }: FlatPriced): Admission {
 	const { caller } = call;
 	if (caller === null) throw new ApiError("AUTHENTICATION_FAILED");

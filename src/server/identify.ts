@@ -7,7 +7,7 @@ import type { PipelineDeps, PipelineSettings } from "./pipeline-deps.ts";
 import type { SignedInWallet, WalletAuth } from "./wallet-auth.ts";
 
 /**
- * Finds the caller: at once where this node knows it, else after a store read. A wallet's signature precedes a key,
+ * Finds the caller: at once if this node knows it, else after a store read. A wallet's signature precedes a key,
  * since clients of other APIs always send a key.
  */
 export function identify(call: Call, settings: PipelineSettings, deps: PipelineDeps): Promise<void> | null {
@@ -45,7 +45,7 @@ function notSignedIn(call: Call, error: unknown, deps: PipelineDeps): never {
 }
 
 /**
- * Accepts a signed-in wallet. It is synchronous where this node knows the signature and the wallet, so that it waits
+ * Accepts a signed-in wallet. It is synchronous if this node knows the signature and the wallet, so that it waits
  * behind no signature check.
  */
 function acceptSigned(

@@ -12,7 +12,7 @@ interface NamingSchema {
 	readonly enum?: unknown;
 }
 
-/** Returns the member names of these schemas at each place. Where one of them takes any value, any name is allowed. */
+/** Returns the member names of these schemas at each place. If one of them accepts any value, any name is allowed. */
 export function knownMembersOf(...schemas: readonly TSchema[]): KnownMembers {
 	const known = new KnownMembers();
 	for (const schema of schemas) addNames(known, schema as NamingSchema);

@@ -6,7 +6,7 @@ import type { Connection } from "./connection.ts";
 import { checkTarget, pathOf, TARGET_PATTERNS, withAbsoluteUrl } from "./request-target.ts";
 import { streamEnd } from "./stream-ends.ts";
 
-/** Above the largest route limit, so that our own 413 comes first (the HTTP layer's is bare). */
+/** The limit is above the largest route limit, so that our own 413 is sent: that of the HTTP layer has no body. */
 const HTTP_BODY_LIMIT = 160 * 1_048_576;
 
 export interface ListenSettings {
@@ -34,12 +34,12 @@ export interface Listening {
 	drain(): Promise<void>;
 }
 
-/** Thrown where the server cannot listen on the address or the port (exit 1 with this text). */
+/** Thrown if the server cannot listen on the address or the port (exit 1 with this text). */
 export class ListenError extends Error {
 	override readonly name: string = "ListenError";
 }
 
-/** Thrown where the port is in use. */
+/** Thrown if the port is in use. */
 export class PortTakenError extends ListenError {
 	override readonly name = "PortTakenError";
 }
@@ -104,7 +104,7 @@ function listenError(
 	);
 }
 
-/** Tries to listen on an address and a port, and releases them again; returns null where it can. */
+/** Tries to listen on an address and a port, and releases them again; returns null if it can. */
 export async function listenProblem(hostname: string, port: number): Promise<ListenError | null> {
 	try {
 		await Bun.serve({ hostname, port, reusePort: false, fetch: () => new Response() }).stop(true);

@@ -10,18 +10,18 @@ const BEGINNINGS = /^(?:\/(?:api|v\d|openai|anthropic))*(?=\/|$)/i;
 const PARAMETER = /:\w+(\{[^}]*\})?/g;
 
 interface Route {
-	/** Below the prefix. */
+	/** The path below the prefix. */
 	readonly path: string;
 	readonly pattern: RegExp;
 	/** True for a path without parameters: only such a path is compared by its spelling. */
 	readonly fixed: boolean;
-	/** null where the second segment is a parameter, which takes anything. */
+	/** null if the second segment is a parameter, which takes anything. */
 	readonly firstSegment: string | null;
 }
 
 /**
  * Returns a function that finds the route a path means: one with another prefix, other capitals, extra slashes, without
- * its first segment, or misspelled. It returns null where none is near.
+ * its first segment, or misspelled. It returns null if none is near.
  *
  * @param routes paths as the router has them, with the prefix, like `/api/v1/models/:id`
  */

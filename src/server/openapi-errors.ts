@@ -15,7 +15,7 @@ const PAYMENT_REQUIRED = {
 
 const BY_KEY: readonly ErrorCode[] = ["AUTHENTICATION_FAILED", "UNAUTHORIZED", "API_ACCESS_DISABLED"];
 const BY_WALLET: readonly ErrorCode[] = ["X402_INVALID_SIGN_IN"];
-/** Errors of a wallet that pays. It is told how, and may pay with the request itself. */
+/** Errors of a wallet that pays. The body says how to pay, and the wallet may pay with the request itself. */
 const BY_PAYMENT: readonly ErrorCode[] = [
 	"PAYMENT_REQUIRED",
 	"X402_INVALID_PAYMENT",

@@ -20,7 +20,7 @@ export interface DescribedService {
 /** Either header may carry a key, on every route. */
 const KEYS: readonly JsonObject[] = [{ bearer: [] }, { key: [] }];
 
-/** Builds the OpenAPI 3.1 document from the endpoints' own schemas, so that it describes what is checked. */
+/** Builds the OpenAPI 3.1 document from the schemas that check the endpoints. */
 export function openApiDocument(endpoints: readonly Endpoint[], service: DescribedService): JsonObject {
 	const paths: Record<string, JsonObject> = {};
 	for (const endpoint of endpoints) {

@@ -69,7 +69,7 @@ export function withoutByteOrderMark(raw: Uint8Array): Uint8Array {
 
 /**
  * Parses bytes to a JSON object; a large one is parsed in turns of the event loop.
- * @throws ApiError INVALID_REQUEST with what is wrong and where: invalid UTF-8, malformed JSON, not an object
+ * @throws ApiError INVALID_REQUEST with the fault and its place: invalid UTF-8, malformed JSON, not an object
  */
 export function parseJsonObject(raw: Uint8Array): Record<string, unknown> | Promise<Record<string, unknown>> {
 	if (!isUtf8(raw)) throw new ApiError("INVALID_REQUEST", { message: "The body is not valid UTF-8" });
@@ -140,7 +140,7 @@ function withRightName(issue: Issue, misnamed: Readonly<Record<string, string>>)
 	return { ...issue, message: `${issue.message}; the field is named '${misnamed[name]}' here` };
 }
 
-/** Returns a text as the schema's type requires it: a number, a boolean, or the text itself where it is neither. */
+/** Returns a text as the schema's type requires it: a number, a boolean, or the text itself if it is neither. */
 export function readScalar(text: string, type: unknown): unknown {
 	if (type === "integer") return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text;
 	// Programs write small and large numbers with an exponent.

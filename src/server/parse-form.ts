@@ -11,12 +11,12 @@ export interface FormFile {
 	readonly bytes: Uint8Array;
 }
 
-/** A file with the field that it came in. */
+/** A file with the name of its field. */
 export interface FieldFile extends FormFile {
 	readonly field: string;
 }
 
-/** How an endpoint takes files. */
+/** How an endpoint accepts files. */
 export interface FormRules {
 	/** Name of the file's field. */
 	readonly file: string;

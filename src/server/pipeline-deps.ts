@@ -11,17 +11,17 @@ import type { BodyMemory, UploadLimits } from "./read-body.ts";
 import type { RespondSettings } from "./respond.ts";
 import type { WalletAuth } from "./wallet-auth.ts";
 
-/** The dependencies of the pipeline, handed in once. */
+/** The dependencies of the pipeline. */
 export interface PipelineDeps {
 	readonly budgets: Budgets;
 	readonly clock: Clock;
 	readonly log: Log;
-	/** Returns why no new metered work may be accepted; null where it may. */
+	/** Returns why no new metered work may be accepted; null if it may. */
 	readonly workRefusal: () => WorkRefusal | null;
 	readonly bodyMemory: BodyMemory;
 	/** The places of requests under way (`server.maxRunning`). */
 	readonly places: Places;
-	/** How wallets authenticate and pay; null where none may. */
+	/** How wallets authenticate and pay; null if they cannot. */
 	readonly wallets: WalletAuth | null;
 	/** The log of requests that a limit refused. */
 	readonly exceededLimits: { note(entry: ExceededLimit): void };

@@ -1,12 +1,14 @@
 /**
  * The pipeline of a request, top to bottom. The order of the checks is that of docs/api.md:
  *
- *   path, method (app.ts) → what the path names → credential → failure guard → account, key type, endpoint, address rules → place, minimum balance
- *   → headers, rules for what the path names → content type → size, slow upload → JSON → schema → model, capabilities, media (admit) → key's model rule
- *   → rate limits → replay → money (hold) → work → post → answer
+ *   path, method (app.ts) → what the path names → credential → failure guard
+ *   → account, key type, endpoint, address rules → place, minimum balance
+ *   → headers, rules for what the path names → content type → size, slow upload → JSON → schema
+ *   → model, capabilities, media (admit) → key's model rule → rate limits → replay → money (hold)
+ *   → work → post → answer
  *
- * Promises: a hold ends with its request, whatever happens; no success goes out before its post is durable;
- * every answer has its X-Request-ID; every error is one of the table.
+ * A hold ends with its request, whatever happens. No success is sent before its post is durable.
+ * Every answer has its X-Request-ID, and every error is one of the table.
  */
 
 import { checkModelRule } from "../access/index.ts";
@@ -151,7 +153,7 @@ export async function handleRequest(
 }
 
 /**
- * Headers that may hold a key. A caller with neither may bring a payment, whose proof can take a minute, and it has no
+ * Headers that may hold a key. A caller without them may send a payment. Its proof can take a minute, and it has no
  * account.
  */
 const KEY_HEADERS = ["authorization", "x-api-key"] as const;
@@ -199,7 +201,7 @@ async function runMetered(
 	if (admission.model !== null) checkModelRule(caller, admission.model);
 	observer?.step("limit");
 	const counting = consumeRateLimit(caller, rate, deps);
-	// This is awaited only where nodes share the window; elsewhere the request continues in the same turn.
+	// This is awaited only if nodes share the window; elsewhere the request continues in the same turn.
 	const rateState = counting instanceof Promise ? await counting : counting;
 	if (rate.refused === undefined) call.rate = rateState;
 	const replayed = admission.replay === undefined ? null : await admission.replay();
@@ -241,9 +243,9 @@ const SMALL_BODY_BYTES = 16_384;
 const SMALLEST_AMOUNT: Nano = nano(1);
 
 /**
- * Refuses a caller that cannot pay anything before its body is read, unless the request may cost nothing. Nothing is
- * free to a wallet without money. Where this node knows of no money, it holds the smallest amount, which makes the
- * store check the balance. Returns null where there is nothing to wait for.
+ * Refuses a caller that cannot pay anything before its body is read, unless the request may cost nothing. A wallet
+ * without money always pays. If this node knows of no money, it holds the smallest amount, so that the store checks the
+ * balance. Returns null if no wait is needed.
  * @throws ApiError 402
  */
 function requirePayable(call: Call, endpoint: Endpoint, caller: Caller, deps: PipelineDeps): Promise<void> | null {
@@ -382,7 +384,7 @@ function takeMinuteRequest(call: Call, endpoint: PlainEndpoint, settings: Pipeli
 	return caller === null || window === null ? null : deps.budgets.countRequest(caller, window.subject, window.limit, 0);
 }
 
-/** Returns the state of the minute window in which a refused request would have counted; null where it has none. */
+/** Returns the state of the minute window in which a refused request would have counted; null if it has none. */
 function refusalRate({ caller, endpoint, window }: Call, settings: PipelineSettings, deps: PipelineDeps): RateState | null {
 	if (caller === null) return null;
 	const rateWindow = window ?? (endpoint.kind === "metered" ? endpoint.minuteWindow?.(caller) : plainWindow(endpoint, settings));

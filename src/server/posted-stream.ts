@@ -10,15 +10,15 @@ export interface PostedStreamOptions {
 	readonly signal: AbortSignal;
 	/** Called when all pieces have arrived: posts the charge; resolves when it is durable. */
 	onSourceEnd(): Promise<void>;
-	/** Called where the caller left before the end. */
+	/** Called if the caller left before the end. */
 	onCallerLeft(): Promise<void>;
-	/** Called where the source of the pieces failed: nothing is charged. */
+	/** Called if the source of the pieces failed: nothing is charged. */
 	onSourceFailed(error: unknown): void;
 }
 
 /**
- * A body whose pieces go out as they arrive, no faster than the caller reads. Its last bytes wait for the post. Where
- * the source fails the connection is reset, so that nobody takes the part for the whole.
+ * A body that is sent as its pieces arrive, no faster than the caller reads. Its last bytes wait for the post. If the
+ * source fails the connection is reset, so that a part is not taken for the whole.
  */
 export class PostedStream {
 	readonly #options: PostedStreamOptions;
@@ -36,7 +36,7 @@ export class PostedStream {
 		});
 	}
 
-	/** Returns the body. Where nobody ever reads it, the request still settles when the caller leaves. */
+	/** Returns the body. If nobody ever reads it, the request still settles when the caller leaves. */
 	readable(): ReadableStream {
 		const { signal } = this.#options;
 		const onCallerLeft = () => {
@@ -77,14 +77,15 @@ export class PostedStream {
 			const piece = result.value;
 			const end = piece.length - Math.min(HELD_BYTES, Math.ceil(piece.length / 2));
 			if (end > 0) await this.#write(sink, piece.subarray(0, end));
-			// A copy (the slice of a Buffer is none): the source may free the piece once the next one is asked for.
+			// The piece is copied, since the source may free it when the next one is requested. A slice of a Buffer is no
+			// copy.
 			tail = new Uint8Array(piece.subarray(end));
 		}
 		await this.#options.onSourceEnd();
 		if (tail !== undefined) await this.#write(sink, tail);
 	}
 
-	/** Returns the next piece. Throws where the caller leaves while the piece is awaited. */
+	/** Returns the next piece. Throws if the caller leaves while the piece is awaited. */
 	async #next(): Promise<IteratorResult<Uint8Array>> {
 		this.#options.signal.throwIfAborted();
 		const pending = this.#options.pieces.next();

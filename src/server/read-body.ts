@@ -64,7 +64,7 @@ export class BodyShare {
 
 	/**
 	 * Raises the share to this many bytes.
-	 * @throws ApiError SERVICE_UNAVAILABLE where the process's limit is reached, RATE_LIMIT_EXCEEDED where the tenant's
+	 * @throws ApiError SERVICE_UNAVAILABLE if the process's limit is reached, RATE_LIMIT_EXCEEDED if the tenant's
 	 * share is
 	 */
 	growTo(bytes: number): void {
@@ -115,7 +115,7 @@ const SMALL_BYTES = 16_384;
 /**
  * Reads a whole request body.
  * @throws ApiError PAYLOAD_TOO_LARGE past `maxBytes`; REQUEST_TIMEOUT (408) after `silenceMs` without a byte (a small
- * body: in all) or after `totalMs`; SERVICE_UNAVAILABLE where all bodies together exceed their limit
+ * body: in all) or after `totalMs`; SERVICE_UNAVAILABLE if all bodies together exceed their limit
  */
 export async function readBody(
 	request: Request,

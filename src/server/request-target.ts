@@ -40,7 +40,7 @@ export function checkTarget(url: string, segments: Readonly<Record<string, strin
 }
 
 /**
- * Returns the request with an absolute URL. Where the Host header is empty or missing, `request.url` is the path alone.
+ * Returns the request with an absolute URL. If the Host header is empty or missing, `request.url` is the path alone.
  */
 export function withAbsoluteUrl(request: Request): Request {
 	return request.url.startsWith("/") ? new Request(`http://localhost${request.url}`, request) : request;

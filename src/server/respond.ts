@@ -8,7 +8,7 @@ import type { Answer } from "./endpoint.ts";
 const MIN_COMPRESSED_BYTES = 1024;
 
 /**
- * Audio goes out with its length, which a stream does not have: players show it. Its callers have paid for each second.
+ * Audio is sent with its length, which a stream lacks, since players show it. Its callers have paid for each second.
  */
 const LENGTH_TOLD = /^audio\//;
 
@@ -136,7 +136,7 @@ const brotliBeside = promisify(brotliCompress);
 const gzipBeside: (body: string | Uint8Array, options: { level: number }) => Promise<Buffer> = promisify(gzip);
 
 /**
- * Compresses a large whole answer for `respond`, in a coding that its caller accepts. Returns null where there is
+ * Compresses a large whole answer for `respond`, in a coding that its caller accepts. Returns null if there is
  * nothing to compress ahead.
  */
 export function compressAhead(answer: Answer, request: Request): Promise<Answer> | null {
@@ -173,7 +173,7 @@ function brotliOptions(body: string | Uint8Array): BrotliOptions {
 
 /**
  * Builds the Response: headers, and gzip or br for whole answers of a useful size.
- * @param pace returns what is sent in place of a whole body; null: the body itself
+ * @param pace returns a stream to send instead of a whole body; null: the body itself
  */
 export function respond(
 	answer: Answer,
@@ -208,7 +208,7 @@ export function respond(
 	return new Response(body as Uint8Array<ArrayBuffer> | string | ReadableStream | null, { status: answer.status, headers });
 }
 
-/** Returns the accepted coding, `br` before `gzip`; null where the caller accepts neither (RFC 9110, 12.5.3). */
+/** Returns the accepted coding, `br` before `gzip`; null if the caller accepts neither (RFC 9110, 12.5.3). */
 export function preferredEncoding(accept: string | null): "br" | "gzip" | null {
 	if (accept === null) return null;
 	let gzip = false;

@@ -23,7 +23,7 @@ class RequestSettlement implements Settlement {
 		return this.#hold === null;
 	}
 
-	/** null where nothing was posted. */
+	/** null if nothing was posted. */
 	get durable(): Promise<void> | null {
 		return this.#durable;
 	}
@@ -48,7 +48,7 @@ class RequestSettlement implements Settlement {
 	}
 }
 
-/** What a request consumed of its minute window. */
+/** The part of its minute window that a request used. */
 export interface TakenRate {
 	readonly subject: string;
 	readonly promptTokens: number;

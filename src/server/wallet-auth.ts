@@ -13,16 +13,16 @@ export interface SignedInWallet {
 /** Authenticates wallets, and makes the answers that ask for payment (docs/wallets.md). */
 export interface WalletAuth {
 	/**
-	 * Returns the wallet whose signature the request carries; null where it has no header for it. Throws or rejects with
+	 * Returns the wallet whose signature the request carries; null if it has no header for it. Throws or rejects with
 	 * X402_INVALID_SIGN_IN.
 	 */
 	signedIn(call: Call): SignedInWallet | null | Promise<SignedInWallet | null>;
 	/**
-	 * Credits the payment that the request carries and returns its wallet; null where there is no payment. Called on
+	 * Credits the payment that the request carries and returns its wallet; null if there is no payment. Called on
 	 * metered routes for requests without any other credential. Throws what a top-up throws.
 	 */
 	paying(call: Call): SignedInWallet | null | Promise<SignedInWallet | null>;
-	/** Returns the offer to pay for a metered request without any credential; null where nothing is offered. */
+	/** Returns the offer to pay for a metered request without any credential; null if nothing is offered. */
 	offer(call: Call): ApiError | null;
 	/** Returns a wallet's PAYMENT_REQUIRED with instructions to top up. */
 	topUpNeeded(call: Call, wallet: Caller, error: ApiError): ApiError;

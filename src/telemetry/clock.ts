@@ -1,4 +1,4 @@
-/** The two clocks of the program, handed in so that tests can set them. */
+/** The two clocks of the program. They are parameters, so that tests can set them. */
 export interface Clock {
 	/** Wall clock: Unix milliseconds. Decides days, spending windows of keys, and expiry. May step. */
 	wallMs(): number;
@@ -11,7 +11,7 @@ export const systemClock: Clock = {
 	monotonicMs: () => performance.now(),
 };
 
-/** Schedules later work; handed in, so that a test or a simulation can control time. */
+/** Schedules later work. It is a parameter, so that a test or a simulation can control time. */
 export interface Timers {
 	/** Runs `action` once after `delayMs`; the returned function cancels it. */
 	after(delayMs: number, action: () => void): () => void;

@@ -2,7 +2,7 @@
 export class Histogram {
 	/** Ascending; a value belongs to the first bound that is not below it. */
 	readonly bounds: readonly number[];
-	/** One count for each bound, and a last one for larger values. Not cumulated. */
+	/** One count for each bound, and a last one for larger values. The counts are not cumulated. */
 	readonly counts: Float64Array;
 	#sum = 0;
 	#count = 0;

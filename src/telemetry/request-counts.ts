@@ -12,7 +12,7 @@ export const OTHER_MODEL = "other";
 export type StatusClass = "1xx" | "2xx" | "3xx" | "4xx" | "499" | "5xx";
 
 export interface ModelCounts {
-	/** By status class. */
+	/** Number of answers by status class. */
 	readonly answers: Map<StatusClass, number>;
 	promptTokens: number;
 	completionTokens: number;
@@ -24,7 +24,7 @@ export interface ModelCounts {
 }
 
 export interface EndpointCounts {
-	/** By model id; the empty text if there is none. */
+	/** Counts by model id; the empty text if there is none. */
 	readonly models: Map<string, ModelCounts>;
 	/** Refusals and failures by the code of the error table. */
 	readonly errors: Map<string, number>;

@@ -1,6 +1,6 @@
 import { type Clock, systemClock, systemTimers, type Timers } from "./clock.ts";
 
-/** A clock that also wakes its owner: what waits and time limits need. Tests hand in another. */
+/** A clock with timers, for waits and time limits. Tests pass another one. */
 export type TimerClock = Pick<Clock, "monotonicMs"> & Timers;
 
 export const systemTimerClock: TimerClock = { monotonicMs: systemClock.monotonicMs, after: systemTimers.after };

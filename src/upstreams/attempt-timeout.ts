@@ -2,9 +2,8 @@ import type { TimerClock } from "../telemetry/timer-clock.ts";
 import { type UpstreamFailure, upstreamTimedOut } from "./failures.ts";
 
 /**
- * Ends one attempt at a silence limit, at a fixed instant, or when the caller leaves, whichever comes first. One timer
- * serves the whole attempt: activity only moves a number, and a timer that fires early sets itself again. `close`
- * leaves nothing behind.
+ * Ends one attempt at a silence limit, at a fixed instant, or when the caller leaves. One timer serves the whole
+ * attempt: activity only moves a number, and a timer that fires early sets itself again. `close` leaves nothing behind.
  */
 export class AttemptTimeout {
 	readonly #clock: TimerClock;
@@ -49,7 +48,7 @@ export class AttemptTimeout {
 	}
 
 	/**
-	 * From now on `silenceMs` without activity, or the instant `hardAtMs`, ends the attempt.
+	 * Limits the attempt from now on: to `silenceMs` without activity, and to the instant `hardAtMs`.
 	 * @param label names in the log what was awaited
 	 */
 	limit(silenceMs: number, label: string, hardAtMs: number = Number.POSITIVE_INFINITY): void {

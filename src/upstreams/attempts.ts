@@ -100,7 +100,7 @@ export class Attempt {
 
 	/**
 	 * Frees what the attempt holds.
-	 * @param report how the upstream did; null where that is unknown (the caller left)
+	 * @param report how the upstream did; null if that is unknown (the caller left)
 	 */
 	end(report: "good" | UpstreamFailure | null): void {
 		if (this.#ended) return;
@@ -183,7 +183,7 @@ export class Attempts {
 		throw mostInformative(this.#failures).answer;
 	}
 
-	/** Makes one attempt at an upstream that has a place for it. Throws where no other may be tried. */
+	/** Makes one attempt at an upstream that has a place for it. Throws if no other may be tried. */
 	async #attempt<T>(
 		candidate: Candidate,
 		giveBack: () => void,
@@ -223,7 +223,7 @@ export class Attempts {
 		if (this.#stopped !== null) throw this.#stopped;
 	}
 
-	/** Ends the attempt; throws where no other upstream may be tried. */
+	/** Ends the attempt; throws if no other upstream may be tried. */
 	#failed(current: Attempt, error: unknown): void {
 		const { signal, requestId } = this.#call;
 		if (signal.aborted || this.#stopped !== null) {

@@ -36,7 +36,7 @@ export class BodyView {
 		return keys;
 	}
 
-	/** Returns the value of the key; undefined where it is absent or null. */
+	/** Returns the value of the key; undefined if it is absent or null. */
 	slice(key: string): JsonSlice | undefined {
 		const edit = this.edits.get(key);
 		if (edit === null) return undefined;
@@ -55,7 +55,7 @@ export class BodyView {
 		return slice && parseSlice(slice);
 	}
 
-	/** Returns true where the body has the key, even with null. */
+	/** Returns true if the body has the key, even with null. */
 	has(key: string): boolean {
 		const edit = this.edits.get(key);
 		return edit === undefined ? lastMember(this.#members, key) !== undefined : edit !== null;
@@ -91,7 +91,7 @@ function hasEscape(bytes: Uint8Array, start: number, end: number): boolean {
 	return false;
 }
 
-/** Returns one member of an object without parsing the others; undefined where it is absent, null, or no object. */
+/** Returns one member of an object without parsing the others; undefined if it is absent, null, or no object. */
 export function memberOf(object: JsonSlice | undefined, key: string): JsonSlice | undefined {
 	if (object?.bytes[object.start] !== OPEN_BRACE) return undefined;
 	const member = lastMember(objectMembers(object.bytes, object.start), key);

@@ -6,7 +6,7 @@ export class CallCounts {
 	readonly outcomes = new Map<string, number>();
 	/** Calls made because an earlier one, at any upstream, had failed. */
 	retries = 0;
-	/** How often the upstream was ejected. */
+	/** Number of times that the upstream was ejected. */
 	ejections = 0;
 	/** Seconds that good calls took, to their end or, in a stream, to the last event. */
 	readonly seconds = new Histogram(CALL_SECONDS);

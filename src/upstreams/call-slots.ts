@@ -3,7 +3,7 @@ import { FairQueue } from "../fairness/index.ts";
 
 /** Maximum number of calls of all accounts that wait for one upstream. */
 const MAX_WAITING = 256;
-/** With at least this many places one is reserved, so that an account with long calls cannot hold all. */
+/** From this number of places on, one is reserved, so that an account with long calls cannot hold all. */
 const LEAST_WITH_RESERVE = 4;
 
 /**

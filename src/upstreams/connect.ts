@@ -102,7 +102,7 @@ export function asFailure(error: unknown, timeout: AttemptTimeout): UpstreamFail
 	return isFailure(error) ? error : failureOfConnection(error);
 }
 
-/** Returns true where nobody listens at the address, so that nothing was sent. */
+/** Returns true if nobody listens at the address, so that nothing was sent. */
 export function isRefused(error: unknown): boolean {
 	const { code } = (error ?? {}) as { readonly code?: unknown };
 	return code === "ConnectionRefused" || code === "ECONNREFUSED";

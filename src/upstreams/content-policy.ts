@@ -16,7 +16,7 @@ interface ErrorWords {
 }
 
 /**
- * Returns true where an upstream refuses the content of the prompt. OpenRouter answers 403 with the reasons of the
+ * Returns true if an upstream refuses the content of the prompt. OpenRouter answers 403 with the reasons of the
  * moderation (its page "Errors", moderation metadata).
  */
 export function isContentRefusal(status: number, { code, type }: ErrorWords, body: unknown): boolean {

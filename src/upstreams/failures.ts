@@ -44,7 +44,7 @@ export class UpstreamFailure extends Error {
 	}
 
 	/**
-	 * True where it counts towards ejecting the upstream. A missing model or a refused prompt (some servers answer 403
+	 * True if it counts towards ejecting the upstream. A missing model or a refused prompt (some servers answer 403
 	 * for one) does not concern its health, and the words of a refusal may be the caller's.
 	 */
 	get isFault(): boolean {
@@ -62,7 +62,7 @@ export class UpstreamFailure extends Error {
 		}
 	}
 
-	/** True where the operator must act on our account with the upstream: no request can be at fault. */
+	/** True if the operator must act on our account with the upstream: no request can be at fault. */
 	get refusesAccount(): boolean {
 		return this.kind === "account" && this.status !== 403 && !REFUSALS.has(this.status ?? 0);
 	}
@@ -125,7 +125,7 @@ const MODEL_MISSING_WORDS = new RegExp(
 	"i",
 );
 
-/** Error types about the request, where the status does not show that. */
+/** Error types about the request, if the status does not show that. */
 const REFUSAL_TYPES = new Set(["invalid_request_error", "BadRequestError", "invalid_request", "validation_error"]);
 /**
  * Matches messages of servers that answer 5xx to unsupported features: formats of answers, fields that they do not
@@ -145,7 +145,7 @@ const UNABLE_WORDS = new RegExp(
 const LOADING_WORDS =
 	/\b(?:load|fetch|download|warm|initiali[sz]|start)(?:ing|ed)?\b|not (?:yet )?ready|overloaded|at capacity|server (?:is )?busy|try again (?:later|in)|pending requests/i;
 
-/** Returns true where a body of status 200, or an event of a stream, is an error. */
+/** Returns true if a body of status 200, or an event of a stream, is an error. */
 export function isErrorBody(body: Readonly<Record<string, unknown>>): boolean {
 	const { error, object, type, choices } = body;
 	if ((error !== undefined && error !== null && error !== false && error !== "") || object === "error" || type === "error")
@@ -157,7 +157,7 @@ export function isErrorBody(body: Readonly<Record<string, unknown>>): boolean {
 	return texts.some((text) => typeof text === "string") || Array.isArray(body.detail ?? body.errors);
 }
 
-/** Returns true where any JSON is an error: Google sends errors as a list of one. */
+/** Returns true if any JSON is an error: Google sends errors as a list of one. */
 export function isErrorAnswer(value: unknown): boolean {
 	const first: unknown = Array.isArray(value) ? value[0] : value;
 	return isRecord(first) && isErrorBody(first);
@@ -313,7 +313,7 @@ export function unlessQuoted(failure: UpstreamFailure, request: Uint8Array): Ups
 	return new UpstreamFailure("request", refused(nothing), failure.message, failure.status);
 }
 
-/** Returns true where the context overflows. "Too many tokens" of a 429 is about a rate. */
+/** Returns true if the context overflows. "Too many tokens" of a 429 is about a rate. */
 function isOverflow(status: number, text: UpstreamErrorText): boolean {
 	if (OVERFLOW_CODES.has(text.code) || OVERFLOW_CODES.has(text.type)) return true;
 	return status !== 429 && OVERFLOW.some((pattern) => pattern.test(text.message));
@@ -327,7 +327,7 @@ function overflow(text: UpstreamErrorText): ApiError {
 	});
 }
 
-/** Returns the message for the caller; empty where it is, or seems, about our account. */
+/** Returns the message for the caller; empty if it is, or seems, about our account. */
 function messageForCaller({ message }: UpstreamErrorText): string {
 	return ACCOUNT_WORDS.test(message) ? "" : callerText(message);
 }

@@ -37,7 +37,7 @@ export function finishReasonOf(word: string): FinishReason {
 	return OTHERS.get(folded(word)) ?? "stop";
 }
 
-/** Returns true where the server says that the choice failed: it is no answer. */
+/** Returns true if the server says that the choice failed: it is no answer. */
 export function isFailedReason(reason: unknown): reason is string {
 	return typeof reason === "string" && !OPENAI.has(reason) && FAILED.has(folded(reason));
 }

@@ -18,7 +18,7 @@ export interface Member {
 export interface FaultReport {
 	/** The message for status pages and the log. */
 	readonly message: string;
-	/** True where it counts towards ejecting the member. */
+	/** True if it counts towards ejecting the member. */
 	readonly isFault: boolean;
 	/** The pause in seconds that the member requested; null: none. */
 	readonly busySeconds: number | null;
@@ -26,11 +26,11 @@ export interface FaultReport {
 
 export interface HealthMonitorOptions<M extends Member> {
 	readonly clock: TimerClock;
-	/** Probes a member; returns true where it answers. Never throws. */
+	/** Probes a member; returns true if it answers. Never throws. */
 	readonly probe: (member: M) => Promise<boolean>;
 	/** Called when a member is ejected and when it returns. */
 	readonly onChange: (member: M) => void;
-	/** Returns false where the settings no longer have it: its probes end. */
+	/** Returns false if the settings no longer have it: its probes end. */
 	readonly isCurrent: (member: M) => boolean;
 }
 
@@ -48,7 +48,7 @@ export class HealthMonitor<M extends Member> {
 	}
 
 	/**
-	 * Takes a place among the calls that the member runs at once; null where none is free for the tenant. Call the
+	 * Takes a place among the calls that the member runs at once; null if none is free for the tenant. Call the
 	 * returned function once to release it.
 	 */
 	take({ load }: M, tenant: string): (() => void) | null {
@@ -56,7 +56,7 @@ export class HealthMonitor<M extends Member> {
 	}
 
 	/**
-	 * Waits a while for a place, in turns between tenants; null where none is free in time. Rejects with the signal's
+	 * Waits a while for a place, in turns between tenants; null if none is free in time. Rejects with the signal's
 	 * reason.
 	 */
 	async wait({ load }: M, { tenant, signal }: Requester): Promise<(() => void) | null> {
@@ -102,7 +102,7 @@ export class HealthMonitor<M extends Member> {
 	}
 
 	/**
-	 * Probes a member at once, whatever its state. A good answer puts an ejected one on trial. Returns true where it
+	 * Probes a member at once, whatever its state. A good answer puts an ejected one on trial. Returns true if it
 	 * answers.
 	 */
 	async probeNow(member: M): Promise<boolean> {

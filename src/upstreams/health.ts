@@ -2,7 +2,7 @@
 export type HealthState = "up" | "out" | "trial";
 
 const MAX_BACKOFF = 12;
-/** How long a refusal of our account is shown: small requests may succeed while larger ones are refused. */
+/** Time for which a refusal of our account is shown: small requests may succeed while larger ones are refused. */
 const ACCOUNT_REFUSAL_MS = 15 * 60_000;
 
 /**
@@ -30,12 +30,12 @@ export class Health {
 		return this.#lastFault;
 	}
 
-	/** How often it was ejected. */
+	/** Number of ejections. */
 	get ejections(): number {
 		return this.#ejections;
 	}
 
-	/** How many probe periods to wait before the next probe. */
+	/** Number of probe periods before the next probe. */
 	get backoff(): number {
 		return Math.min(2 ** this.#relapses, MAX_BACKOFF);
 	}
@@ -45,7 +45,7 @@ export class Health {
 		this.#accountRefusal = { detail, atMs };
 	}
 
-	/** Returns its message when it last refused our account; null where that was long ago. */
+	/** Returns its message when it last refused our account; null if that was long ago. */
 	accountRefusal(nowMs: number): string | null {
 		const last = this.#accountRefusal;
 		return last !== null && nowMs - last.atMs < ACCOUNT_REFUSAL_MS ? last.detail : null;
@@ -68,7 +68,7 @@ export class Health {
 	}
 
 	/**
-	 * Records a fault; returns true where it ejects the upstream.
+	 * Records a fault; returns true if it ejects the upstream.
 	 * @param failures number of consecutive faults that eject
 	 */
 	reportFault(detail: string, failures: number): boolean {

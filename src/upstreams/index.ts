@@ -1,8 +1,8 @@
 /**
- * How we call other servers: which upstream takes a call, in which dialect, within which time, and what its failure
- * means for the caller. Promises: until the first data event another upstream takes over where there is one; a caller
- * that leaves stops the upstream at once; every body is read or cancelled; the bytes of an answer are unchanged. Never
- * bills, and never passes on a caller's credential or an upstream's account troubles.
+ * Calls other servers: chooses the upstream of a call, its dialect and time limits, and decides what its failure means
+ * for the caller. Until the first data event another upstream takes over if there is one. A caller that leaves stops
+ * the upstream at once. Every body is read or cancelled. The bytes of an answer stay unchanged. This module never
+ * bills. It never forwards a caller's credential, and never reveals trouble with an upstream's account.
  */
 
 export { systemTimerClock, type TimerClock } from "../telemetry/timer-clock.ts";

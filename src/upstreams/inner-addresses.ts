@@ -45,8 +45,9 @@ const ADDRESSES = [
 export const LONGEST_INNER = USER + PASSWORD + 8;
 
 /**
- * @param hosts names of servers, as the configuration has them: those of the inner network alone count, which have no dot.
- * A plain word counts where an address stands: many are also names of programs
+ * Returns the pattern of inner addresses.
+ * @param hosts configured host names. Only names without a dot count, which belong to the inner network. A plain word
+ * counts only at the place of an address, since many are also names of programs
  */
 export function innerPattern(hosts: readonly string[]): string {
 	const names = hosts.filter((host) => /^[a-z0-9_-]+$/i.test(host));

@@ -23,7 +23,7 @@ const WORDS: readonly (readonly [RegExp, number])[] = [
 const LEADING_STATUS =
 	/^(?:(?:http|error|status|code)[\s:/]+){0,3}([45]\d\d)(?:\s*[:–-]|\s+(?:bad|client|forbidden|internal|not|payload|request|server|service|too many|un\w+)\b)/i;
 
-/** Returns the status of an error inside a 200; 500 where it has none. */
+/** Returns the status of an error inside a 200; 500 if it has none. */
 export function insideStatus(text: UpstreamErrorText): number {
 	if (text.status !== undefined) return text.status;
 	const names = [text.code, text.type].map((name) => name.toLowerCase().replaceAll(/[^a-z]/g, ""));
@@ -51,7 +51,7 @@ const REQUEST_WORDS = new RegExp(
 /** Matches messages of a server that fails by itself. */
 const SERVER_WORDS = /\b(?:cuda|nccl|tensors?|out of memory|oom|internal|traceback|assertion|core dumped|segfault|worker)\b/i;
 
-/** Returns true where the message of an error without a status is about the request. */
+/** Returns true if the message of an error without a status is about the request. */
 export function saysRequest({ message }: UpstreamErrorText): boolean {
 	return REQUEST_WORDS.test(message) && !SERVER_WORDS.test(message);
 }
@@ -76,7 +76,7 @@ const BASE_RESP: ReadonlyMap<number, number> = new Map([
 /** Codes for a prompt or an answer that breaks the content rules. */
 const BASE_RESP_CONTENT: ReadonlySet<number> = new Set([1026, 1027]);
 
-/** Returns the error in `base_resp`, with the members of other errors; undefined where there is none. */
+/** Returns the error in `base_resp`, with the members of other errors; undefined if there is none. */
 export function baseRespError(value: unknown): Readonly<Record<string, unknown>> | undefined {
 	if (!isRecord(value)) return undefined;
 	const code = Number(value.status_code ?? 0);

@@ -73,10 +73,10 @@ export type NodeLimits = Pick<UpstreamConfig, "firstByteMs" | "idleMs" | "unaryM
 /** One upstream: its address, dialect, health and running calls. */
 export interface UpstreamNode extends Member {
 	readonly dialect: Dialect;
-	/** Set where it is a provider, called through its package. */
+	/** Set if it is a provider, called through its package. */
 	readonly provider: ProviderUpstream | null;
 	readonly limits: NodeLimits;
-	/** Where it attests its hardware and software, and how sealed conversations are sent to it; null: it does not. */
+	/** The paths and headers of attestation and sealed conversations; null if the server has none. */
 	readonly attestation: Attestation | null;
 	/** False for the embedded engine: probes and ejection need a fixed address. */
 	readonly ejectable: boolean;
@@ -96,11 +96,11 @@ export interface UpstreamStatus {
 	readonly running: number;
 	readonly maxConcurrent: number | null;
 	readonly consecutiveFaults: number;
-	/** How often it was ejected. */
+	/** Number of ejections. */
 	readonly ejections: number;
 	readonly lastFault: string | null;
 	readonly busy: boolean;
-	/** Set where it refused our key, credit or quota in the last quarter of an hour. */
+	/** Set if it refused our key, credit or quota in the last quarter of an hour. */
 	readonly accountRefusal: string | null;
 }
 

@@ -13,7 +13,7 @@ export interface Candidate {
 	readonly target: ModelTarget;
 }
 
-/** Probes an upstream; returns true where it answers. Never throws. */
+/** Probes an upstream; returns true if it answers. Never throws. */
 export type Probe = (node: UpstreamNode) => Promise<boolean>;
 
 export interface PoolOptions {
@@ -98,14 +98,14 @@ export class Pool {
 	}
 
 	/**
-	 * Takes a place among the calls that the upstream runs at once; null where none is free for the tenant. Call the
+	 * Takes a place among the calls that the upstream runs at once; null if none is free for the tenant. Call the
 	 * returned function once to release it.
 	 */
 	take(node: UpstreamNode, tenant: string): (() => void) | null {
 		return this.#monitor.take(node, tenant);
 	}
 
-	/** Waits a while for such a place, in turns between tenants; null where none is free in time. */
+	/** Waits a while for such a place, in turns between tenants; null if none is free in time. */
 	wait(node: UpstreamNode, requester: Requester): Promise<(() => void) | null> {
 		return this.#monitor.wait(node, requester);
 	}
@@ -121,7 +121,7 @@ export class Pool {
 		this.#monitor.reportFailure(node, { message, isFault: isFault && node.ejectable, busySeconds });
 	}
 
-	/** Probes an upstream; returns null where there is none of that name, or it is the engine in this server. */
+	/** Probes an upstream; returns null if there is none of that name, or it is the engine in this server. */
 	async probeNow(name: string): Promise<boolean | null> {
 		const node = this.#nodes.get(name);
 		return node?.ejectable === true ? this.#monitor.probeNow(node) : null;

@@ -70,13 +70,13 @@ export class SecretMask {
 		return rest.includes("\\u") ? rest.replaceAll(this.#pattern, MASKED_SECRET) : rest;
 	}
 
-	/** Masks the bytes of a whole answer; returns the same object where there is nothing to mask. */
+	/** Masks the bytes of a whole answer; returns the same object if there is nothing to mask. */
 	async answerBytes(bytes: Uint8Array): Promise<Uint8Array> {
 		if (this.#pattern === null || !(await this.#suspects(bytes))) return bytes;
 		return this.#maskBytes(bytes, this.#pattern);
 	}
 
-	/** Masks an answer in pieces; null where there is nothing to look for. */
+	/** Masks an answer in pieces; null if there is nothing to look for. */
 	answerPieces(): PieceSecrets | null {
 		return this.#pattern === null ? null : new PieceSecrets(this.#inJson, this.#pattern, replacementOf);
 	}
@@ -97,7 +97,7 @@ export class SecretMask {
 		return false;
 	}
 
-	/** Returns an error's JSON for callers, masked as `error` does; the same object where there is nothing to mask. */
+	/** Returns an error's JSON for callers, masked as `error` does; the same object if there is nothing to mask. */
 	async errorBytes(bytes: Uint8Array): Promise<Uint8Array> {
 		let isMasked = false;
 		const mask = this.#errorMask(() => {
@@ -163,7 +163,7 @@ function forms(secret: string): string[] {
 type Trie = Map<string, Trie>;
 
 /**
- * Returns one pattern for many texts that matches in linear time, even if they begin alike; none where there is no
+ * Returns one pattern for many texts that matches in linear time, even if they begin alike; none if there is no
  * text.
  */
 function anyOf(texts: readonly string[]): string[] {

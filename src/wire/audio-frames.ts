@@ -16,7 +16,7 @@ const LEAST_FRAMES = 2;
 
 /**
  * Checks the frames of a container.
- * @param isWhole true where no more bytes follow
+ * @param isWhole true if no more bytes follow
  */
 export function provenByFrames(bytes: Uint8Array, container: AudioContainer, isWhole: boolean): FrameProof {
 	const proof = proofOf(bytes, container, isWhole);
@@ -176,7 +176,7 @@ function proofOfWave(bytes: Uint8Array): FrameProof {
 	return "more";
 }
 
-/** Returns the samples of a WAVE file received so far; null where they have not begun. */
+/** Returns the samples of a WAVE file received so far; null if they have not begun. */
 export function samplesOfWave(bytes: Uint8Array): Uint8Array | null {
 	const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 	for (let at = 12; at + 8 <= bytes.length; ) {

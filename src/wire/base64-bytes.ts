@@ -40,7 +40,7 @@ export function* decodeBase64Over(text: Uint8Array): Generator<undefined, Uint8A
 	return written === 0 && end > 0 ? null : buffer.subarray(0, written);
 }
 
-/** Returns how many bytes this many characters of unpadded base64 encode; null where that is impossible. */
+/** Returns how many bytes this many characters of unpadded base64 encode; null if that is impossible. */
 export function decodedLength(characters: number): number | null {
 	const rest = characters % 4;
 	return rest === 1 ? null : Math.floor(characters / 4) * 3 + Math.max(0, rest - 1);
@@ -52,7 +52,7 @@ function withoutPadding(buffer: Buffer): number {
 	return end;
 }
 
-/** Returns the piece without blanks and escapes, and the escape cut off at its end; null where it is no base64. */
+/** Returns the piece without blanks and escapes, and the escape cut off at its end; null if it is no base64. */
 function cleaned(piece: string, isLast: boolean): { readonly text: string; readonly open: string } | null {
 	const open = isLast ? "" : (OPEN_ESCAPE.exec(piece)?.[0] ?? "");
 	const unescaped = piece

@@ -8,7 +8,7 @@ const MAX_HEAD = 512;
 const encoder = new TextEncoder();
 
 /**
- * Decodes a string of a body: base64, or a `data:` URL with it (RFC 2397). null where it is neither. A string that was
+ * Decodes a string of a body: base64, or a `data:` URL with it (RFC 2397). null if it is neither. A string that was
  * cut in the parsed copy is decoded in place over the body.
  */
 export async function base64String(text: string, long: LongStrings): Promise<Uint8Array | null> {

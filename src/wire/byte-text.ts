@@ -14,7 +14,7 @@ export function utf8Text(bytes: Uint8Array, start: number, end: number): string 
 	return read.call(bytes, "utf8", start, end);
 }
 
-/** Returns true where these bytes are the ASCII `word`, without making a text. */
+/** Returns true if these bytes are the ASCII `word`, without making a text. */
 export function bytesAre(bytes: Uint8Array, start: number, end: number, word: string): boolean {
 	if (end - start !== word.length) return false;
 	for (let index = 0; index < word.length; index++) if (bytes[start + index] !== word.charCodeAt(index)) return false;

@@ -1,5 +1,5 @@
 /**
- * Writes CSV by RFC 4180: commas between fields, CRLF between lines, quotes only where a field needs them. Text from
+ * Writes CSV by RFC 4180: commas between fields, CRLF between lines, quotes only if a field needs them. Text from
  * outside is made harmless for spreadsheets, which run a cell that begins like a formula.
  */
 

@@ -1,7 +1,7 @@
 /**
- * Reads and writes wire formats: JSON by byte ranges, server-sent events, CSV. Promises: linear work and bounded memory
- * for any input; only requested bytes change. Never parses what it can skip, and knows nothing of models, money or
- * HTTP.
+ * Reads and writes wire formats: JSON by byte ranges, server-sent events, CSV. Work is linear and memory bounded for
+ * any input, and only requested bytes change. Bytes that can be skipped are not parsed. This module knows nothing of
+ * models, money or HTTP.
  */
 
 export { type AudioContainer, audioContainer, CONTAINER_TYPES } from "./audio-container.ts";

@@ -47,7 +47,7 @@ export const EVENT_BOUNDS: JsonBounds = { bytes: 4_096 * KIB, keys: 300_000, dif
 /** Limits of an answer with a picture: packages that read the rest take long for each value. */
 export const PICTURE_BOUNDS: JsonBounds = { bytes: 16_384 * KIB, keys: 20_000, differentKeys: 20_000, values: 20_000 };
 
-/** Which strings are cut, and how much of them remains. */
+/** The length from which strings are cut, and the length that remains. */
 export interface CutLimits {
 	readonly longerThan: number;
 	readonly keep: number;
@@ -72,19 +72,19 @@ export interface CutString {
 }
 
 export interface CutJson {
-	/** The copy, or the original itself where no string is cut. */
+	/** The copy, or the original itself if no string is cut. */
 	readonly json: Uint8Array;
 	/** The cuts in order of appearance. */
 	readonly cuts: readonly CutString[];
 }
 
 /**
- * Cuts the long strings of large JSON text to their beginnings and a mark (see LongStrings), so that JSON with media in
- * it can be parsed and checked without stopping the event loop, and refuses what would stop it all the same. Runs in
- * steps: see `inTurns`. Cuts never fall inside an escape or a UTF-8 sequence: what was valid JSON stays valid. What
- * is broken in the copy is for its parser to find.
- * @throws ApiError INVALID_REQUEST past the bounds; for a string without an end; for what is broken in the rest of a
- * cut string, and bytes that are no UTF-8 where one is cut
+ * Cuts the long strings of large JSON text to their beginnings and a mark (see LongStrings). JSON with media can then
+ * be parsed and checked without blocking the event loop. JSON that would block it nevertheless is refused. Runs in
+ * steps: see `inTurns`. Cuts never fall inside an escape or a UTF-8 sequence, so valid JSON stays valid. The copy's
+ * parser finds the other faults.
+ * @throws ApiError INVALID_REQUEST past the bounds; for a string without an end; for invalid content in the cut part of
+ * a string, UTF-8 included
  */
 export function cutJson(
 	bytes: Uint8Array,
@@ -100,7 +100,7 @@ class Cutter {
 	readonly #limits: CutLimits;
 	readonly #cuts: CutString[] = [];
 	readonly #pieces: Uint8Array[] = [];
-	/** How much of the original is copied or cut, and the length of the pieces. */
+	/** The position up to which the original is copied or cut, and the length of the pieces. */
 	#copiedTo = 0;
 	#copyBytes = 0;
 	#depth = 0;

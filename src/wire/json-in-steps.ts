@@ -18,10 +18,10 @@ const CLOSE_BRACKET = 0x5d;
 const CLOSE_BRACE = 0x7d;
 
 /**
- * JSON.parse for large texts, in steps: see `inTurns`. The runtime parses what is small, many members at once; only what is
- * larger than a step is taken apart here.
+ * Parses large texts as JSON.parse does, in steps: see `inTurns`. The runtime parses small members, many at once. Only
+ * members larger than a step are split here.
  * @param bytes UTF-8, with or without a byte order mark
- * @throws SyntaxError for what JSON.parse refuses; ApiError INVALID_REQUEST for what is nested too deeply
+ * @throws SyntaxError as JSON.parse does; ApiError INVALID_REQUEST for too deep nesting
  */
 export function* parseInSteps(bytes: Uint8Array): Generator<undefined, unknown> {
 	if (!isUtf8(bytes)) throw new SyntaxError("it is not valid UTF-8");
@@ -34,7 +34,7 @@ export function* parseInSteps(bytes: Uint8Array): Generator<undefined, unknown> 
 
 /** Consecutive members of a list or an object. */
 interface Run {
-	/** Position after the last of them, before the comma. Equal to the start where there are none. */
+	/** Position after the last of them, before the comma. Equal to the start if there are none. */
 	readonly end: number;
 	/** Start of the next member, if it is too large for a step; else -1. */
 	readonly large: number;

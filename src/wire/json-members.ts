@@ -13,7 +13,7 @@ export function documentStart(bytes: Uint8Array): number {
 /**
  * Returns the members of a JSON object by byte ranges, in order, duplicates included; keys are decoded. Values are
  * skipped, not parsed: a string of 70 MB costs milliseconds.
- * @throws ApiError INVALID_REQUEST where it is no JSON object
+ * @throws ApiError INVALID_REQUEST if it is no JSON object
  */
 export function topLevelMembers(bytes: Uint8Array): JsonMember[] {
 	return objectMembers(bytes, documentStart(bytes));
@@ -26,10 +26,10 @@ export function lastMember(members: readonly JsonMember[], key: string): JsonMem
 }
 
 /**
- * Returns the object with members replaced, removed or added; every other byte stays. Of members with the same key only
- * the last stays, edited or not, since readers differ on which one counts. Returns `bytes` itself where nothing
+ * Returns the object with members replaced, removed or added; every other byte stays. If a key is repeated only its
+ * last member stays, edited or not, since readers differ on which one counts. Returns `bytes` itself if nothing
  * changes.
- * @param range the object's position where it is not the whole of `bytes`
+ * @param range the object's position if it is not the whole of `bytes`
  */
 export function spliceMembers(
 	bytes: Uint8Array,
@@ -40,7 +40,7 @@ export function spliceMembers(
 	return memberSplice(bytes, members, edits, range)?.bytes() ?? (range ? bytes.subarray(range.start, range.end) : bytes);
 }
 
-/** Returns the same as a splice, not yet joined; null where nothing changes. */
+/** Returns the same as a splice, not yet joined; null if nothing changes. */
 export function memberSplice(
 	bytes: Uint8Array,
 	members: readonly JsonMember[],
@@ -80,7 +80,7 @@ function touches(edits: ReadonlyMap<string, MemberEdit>, members: readonly JsonM
 	return false;
 }
 
-/** Returns the last member of each key; null where no key is repeated. */
+/** Returns the last member of each key; null if no key is repeated. */
 function lastOnes(members: readonly JsonMember[]): ReadonlySet<JsonMember> | null {
 	if (!hasTwins(members)) return null;
 	const last = new Map<string, JsonMember>();
@@ -88,7 +88,7 @@ function lastOnes(members: readonly JsonMember[]): ReadonlySet<JsonMember> | nul
 	return new Set(last.values());
 }
 
-/** Past these, comparing each with each costs more than a set. */
+/** Above this number, comparing all pairs costs more than a set. */
 const FEW_MEMBERS = 12;
 
 function hasTwins(members: readonly JsonMember[]): boolean {

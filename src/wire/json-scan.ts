@@ -44,7 +44,7 @@ export function skipWhitespace(bytes: Uint8Array, from: number): number {
 }
 
 /**
- * Returns the index after the closing quote of the string that opens at `open`, or -1 where it never closes. Long
+ * Returns the index after the closing quote of the string that opens at `open`, or -1 if it never closes. Long
  * strings are searched natively. Linear for any input: after an escaped quote it reads byte by byte again, since a
  * native call for each escape would be slow.
  */
@@ -69,7 +69,7 @@ export function endOfString(bytes: Uint8Array, open: number): number {
 }
 
 /**
- * Returns the index after the value that starts at `start`, or -1 where there is none.
+ * Returns the index after the value that starts at `start`, or -1 if there is none.
  * @throws ApiError INVALID_REQUEST past the depth limit
  */
 export function endOfValue(bytes: Uint8Array, start: number): number {
@@ -82,7 +82,7 @@ export function endOfValue(bytes: Uint8Array, start: number): number {
 }
 
 /**
- * Returns the index after the value that starts at `start`; -1 where there is none, -2 where it is a list or an object
+ * Returns the index after the value that starts at `start`; -1 if there is none, -2 if it is a list or an object
  * of more than `mostBytes`.
  * @throws ApiError INVALID_REQUEST past the depth limit
  */
@@ -110,7 +110,7 @@ interface ContainerRead {
 const UNFINISHED = -2;
 
 /**
- * Reads a container from `from` on. Returns the index after its end, -1 where a string never closes, UNFINISHED where
+ * Reads a container from `from` on. Returns the index after its end, -1 if a string never closes, UNFINISHED if
  * `until` comes first; `read.at` is then the position to continue from.
  */
 function readContainer(bytes: Uint8Array, from: number, until: number, read: ContainerRead): number {
@@ -136,7 +136,7 @@ function readContainer(bytes: Uint8Array, from: number, until: number, read: Con
 /**
  * Returns the members of the object that starts at `start` (its `{`), in order, duplicates included. The JSON should be
  * valid.
- * @throws ApiError INVALID_REQUEST where it is no object, is cut off or nests too deeply
+ * @throws ApiError INVALID_REQUEST if it is no object, is cut off or nests too deeply
  */
 export function objectMembers(bytes: Uint8Array, start: number): JsonMember[] {
 	if (bytes[start] !== OPEN_BRACE) throw notAnObject();
@@ -219,7 +219,7 @@ export function arrayElements(bytes: Uint8Array, start: number, most = Number.PO
 
 /**
  * Returns the text of the string in [open, end), which includes its quotes; escapes are resolved.
- * @throws ApiError INVALID_REQUEST where it is no string
+ * @throws ApiError INVALID_REQUEST if it is no string
  */
 export function decodeString(bytes: Uint8Array, open: number, end: number): string {
 	const plain = latin1Text(bytes, open + 1, end - 1);

@@ -11,7 +11,7 @@ const SHORT_ESCAPES = new Set([...'"\\/bfnrt'].map((letter) => letter.charCodeAt
 const PIECE_BYTES = 64 * 1024;
 
 /**
- * Returns true where the range, which begins between two characters, is valid content of a JSON string. See
+ * Returns true if the range, which begins between two characters, is valid content of a JSON string. See
  * `stringContentEnd`.
  */
 export function isStringContent(bytes: Uint8Array, start: number, end: number): boolean {

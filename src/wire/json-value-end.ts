@@ -37,7 +37,7 @@ export class JsonValueEnd {
 	#scalar = "";
 
 	/**
-	 * Returns the index after the value, which began at `from` or in earlier bytes; -1 where it continues. Throws
+	 * Returns the index after the value, which began at `from` or in earlier bytes; -1 if it continues. Throws
 	 * NotJson.
 	 */
 	feed(bytes: Uint8Array, from: number): number {
@@ -56,7 +56,7 @@ export class JsonValueEnd {
 		return this.#closeString(bytes, start);
 	}
 
-	/** Returns the index after the closing quote; -1 where the string continues. */
+	/** Returns the index after the closing quote; -1 if the string continues. */
 	#closeString(bytes: Uint8Array, from: number): number {
 		const end = endOfOpenString(bytes, this.#escaped ? from + 1 : from);
 		this.#escaped = end === ESCAPED;

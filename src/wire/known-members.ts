@@ -11,7 +11,7 @@ const CLOSE_BRACE = 0x7d;
 /** A member that some JSON readers may take for a known one, or for another value of it. */
 export interface AmbiguousMember {
 	readonly path: (string | number)[];
-	/** The known name that it resembles; where that is its own name it is repeated. */
+	/** The known name that it resembles; if that is its own name it is repeated. */
 	readonly known: string;
 }
 
@@ -59,7 +59,7 @@ export class KnownMembers {
 	}
 
 	/**
-	 * Returns the known name of which this is another spelling; undefined where there is none, or the name itself is
+	 * Returns the known name of which this is another spelling; undefined if there is none, or the name itself is
 	 * known.
 	 */
 	like(name: string): string | undefined {
@@ -68,7 +68,7 @@ export class KnownMembers {
 
 	/**
 	 * Returns the first member that differs from a known one in spelling alone, or that repeats one below the top level;
-	 * null where there is none. At the top level the last of a name counts, and only that one is forwarded. `bytes` is
+	 * null if there is none. At the top level the last of a name counts, and only that one is forwarded. `bytes` is
 	 * valid JSON.
 	 */
 	ambiguousIn(bytes: Uint8Array, start: number): AmbiguousMember | null {
@@ -77,7 +77,7 @@ export class KnownMembers {
 		return walk.ambiguous;
 	}
 
-	/** For the walk. */
+	/** The place of the elements, if it has one. */
 	get elementsOrNull(): KnownMembers | null {
 		return this.#isFree ? null : this.#elements;
 	}

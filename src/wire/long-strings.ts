@@ -62,7 +62,7 @@ export class LongStrings {
 
 	/**
 	 * Returns a whole string that becomes part of another one.
-	 * @throws ApiError INVALID_REQUEST where all such strings of a body pass 4 MiB
+	 * @throws ApiError INVALID_REQUEST if all such strings of a body pass 4 MiB
 	 */
 	partTextOf(text: string): string {
 		const long = this.#find(text);

@@ -27,7 +27,7 @@ export function streamableMp4(file: Uint8Array): Uint8Array {
 	return Buffer.concat([file.subarray(0, audio.start), moved, file.subarray(audio.start, index.start), file.subarray(index.end)]);
 }
 
-/** Returns the boxes of a range; null where they do not fill it exactly. */
+/** Returns the boxes of a range; null if they do not fill it exactly. */
 function boxesOf(bytes: Uint8Array, from: number, to: number): Box[] | null {
 	const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 	const boxes: Box[] = [];
@@ -50,7 +50,7 @@ function boxesOf(bytes: Uint8Array, from: number, to: number): Box[] | null {
 	return boxes;
 }
 
-/** Adds `by` to every offset of the index that lies in the range. Returns false where the index is malformed. */
+/** Adds `by` to every offset of the index that lies in the range. Returns false if the index is malformed. */
 function shiftOffsets(index: Uint8Array, from: number, to: number, by: number): boolean {
 	const view = new DataView(index.buffer, index.byteOffset, index.byteLength);
 	const pending = boxesOf(index, 0, index.length);

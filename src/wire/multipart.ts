@@ -22,7 +22,7 @@ const BLANK_LINE = Buffer.from("\r\n\r\n");
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
 /**
- * Returns the boundary of a Content-Type; null where it is no form with files, or has no allowed boundary (RFC 2046,
+ * Returns the boundary of a Content-Type; null if it is no form with files, or has no allowed boundary (RFC 2046,
  * 5.1.1).
  */
 export function formBoundary(contentType: string | null): string | null {

@@ -6,13 +6,13 @@ const copy = Buffer.prototype.copy;
 export type Insertion = string | Uint8Array | Splice;
 
 /**
- * A new text of runs of an old one and insertions between them. Nothing is copied until `bytes` joins it all with one
- * copy, however deeply splices are nested.
+ * A new text of ranges of an old one and insertions between them. `bytes` joins everything with one copy, however
+ * deeply splices are nested.
  */
 export class Splice {
 	readonly #source: Uint8Array;
 	readonly #parts: (ByteRange | Insertion)[] = [];
-	/** The last run: it grows while adjacent ranges are kept. */
+	/** The last range, which grows while adjacent ranges are added. */
 	#start = 0;
 	#end = 0;
 

@@ -17,7 +17,7 @@ const DEFAULT_MAX_EVENT_BYTES = 16 * 1024 * 1024;
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** Thrown where one event exceeds the limit: an upstream that never ends a line must not fill memory. */
+/** Thrown if one event exceeds the limit: an upstream that never ends a line must not fill memory. */
 export class SseEventTooLarge extends Error {
 	override readonly name = "SseEventTooLarge";
 }
@@ -46,7 +46,7 @@ export class SseParser {
 	#data: string | null = null;
 	/** The last of them. */
 	#lastLine = "";
-	/** True where a CR ended the last line: an LF right after it belongs to the same line end. */
+	/** True if a CR ended the last line: an LF right after it belongs to the same line end. */
 	#skipLf = false;
 	#atStart = true;
 	#done = false;
@@ -57,7 +57,7 @@ export class SseParser {
 		this.#maxEventBytes = maxEventBytes;
 	}
 
-	/** True once `[DONE]` came: later bytes are not read. */
+	/** True once `[DONE]` was read: later bytes are ignored. */
 	get done(): boolean {
 		return this.#done;
 	}
@@ -77,7 +77,7 @@ export class SseParser {
 		else this.#keep(linesEnd === 0 ? chunk : chunk.subarray(linesEnd));
 	}
 
-	/** Returns the data of the next event; null where there is none yet. Throws SseEventTooLarge and SseNotUtf8. */
+	/** Returns the data of the next event; null if there is none yet. Throws SseEventTooLarge and SseNotUtf8. */
 	next(): string | null {
 		while (this.#at < this.#text.length && !this.#done) {
 			const start = this.#at;
@@ -91,9 +91,9 @@ export class SseParser {
 	}
 
 	/**
-	 * Returns the text between `head` and `tail`, where the next event, with its blank line, consists of these alone and
+	 * Returns the text between `head` and `tail` if the next event, with its blank line, consists of exactly these, and
 	 * the text has no quote, backslash or control character. `tail` begins with a quote. The event then counts as read.
-	 * Else returns null.
+	 * Otherwise returns null.
 	 */
 	nextBetween(head: string, tail: string): string | null {
 		const text = this.#text;
@@ -219,7 +219,7 @@ function isPlain(code: number): boolean {
 	return code >= SPACE && code !== QUOTE && code !== BACKSLASH;
 }
 
-/** Returns the index after the last line end; 0 where there is none. */
+/** Returns the index after the last line end; 0 if there is none. */
 function endOfLastLine(chunk: Uint8Array): number {
 	if (chunk[chunk.length - 1] === LF) return chunk.length;
 	const lf = chunk.lastIndexOf(LF);
@@ -242,7 +242,7 @@ function afterColon(text: string, at: number): number {
 	return text.charCodeAt(at) === SPACE ? at + 1 : at;
 }
 
-/** Returns true where the text ends an object, white space aside. */
+/** Returns true if the text ends an object, white space aside. */
 function endsObject(data: string): boolean {
 	let end = data.length - 1;
 	while (end >= 0 && data.charCodeAt(end) <= SPACE) end--;

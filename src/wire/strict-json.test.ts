@@ -5,7 +5,7 @@ import { StrictJson } from "./strict-json.ts";
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 
-/** True where it is one whole JSON value, by the scanner. */
+/** True if it is one whole JSON value, by the scanner. */
 function accepts(text: string): boolean {
 	const bytes = bytesOf(text);
 	return new StrictJson(bytes).endOfValue(0) === bytes.length;

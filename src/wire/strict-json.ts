@@ -28,14 +28,13 @@ const NULL = [0x6e, 0x75, 0x6c, 0x6c];
 /** Strings are read byte by byte up to this length, then by native search: most strings are short. */
 const NEAR = 64;
 
-/** Set where the open container at each depth is an object. Shared: nothing here waits. */
+/** Set if the open container at each depth is an object. Shared: nothing here waits. */
 const isObject = new Uint8Array(MAX_JSON_DEPTH + 1);
 
 /**
- * Checks JSON text by byte ranges as strictly as a parser (RFC 8259), without creating values. It accepts and refuses
- * what JSON.parse does, except for nesting past MAX_JSON_DEPTH and for very many keys or values, which throw
- * INVALID_REQUEST. That the bytes are UTF-8 is checked elsewhere. All positions that it returns are those after what
- * was read; -1 where it is no JSON, and then `faultAt` says where.
+ * Checks JSON text by byte ranges as strictly as a parser (RFC 8259), without creating values. It accepts what
+ * JSON.parse accepts. Nesting past MAX_JSON_DEPTH and very many keys or values throw INVALID_REQUEST. UTF-8 is checked
+ * elsewhere. Returned positions follow the bytes that were read; -1 means invalid JSON, and `faultAt` says where.
  */
 export class StrictJson {
 	readonly bytes: Uint8Array;

@@ -15,7 +15,7 @@ export function* textSlices(text: string): Generator<string> {
 
 /**
  * Does work on a long text slice by slice, with a turn of the event loop between any two.
- * @param work gets a slice and where it starts
+ * @param work gets a slice and its start
  */
 export async function sliceBySlice<T>(text: string, work: (slice: string, start: number) => T): Promise<T[]> {
 	const results: T[] = [];

@@ -66,7 +66,7 @@ export class MemoryStore implements StorePort {
 	/** False: calls wait for `step`. */
 	auto = true;
 	/**
-	 * True to grant only what was requested, and nothing where it is not fully available, as where several nodes share
+	 * True to grant only what was requested, and nothing if it is not fully available, as when several nodes share
 	 * a budget.
 	 */
 	thrifty = false;
@@ -159,7 +159,7 @@ export class MemoryStore implements StorePort {
 		this.notify({ kind: "key", keyId: key?.id ?? "gone", accountId: key?.accountId ?? "gone", hash });
 	}
 
-	/** Answers the oldest waiting call; returns false where none waits. */
+	/** Answers the oldest waiting call; returns false if none waits. */
 	step(outcome: "answer" | "fail" = "answer"): boolean {
 		const call = this.#pending.shift();
 		if (call === undefined) return false;
@@ -241,7 +241,7 @@ export class MemoryStore implements StorePort {
 		});
 	}
 
-	/** Grants both or neither, as where nodes share a budget and a limit. */
+	/** Grants both or neither, as when nodes share a budget and a limit. */
 	#acquireCapped(request: AcquireRequest & { readonly cap: CapRequest }): AcquireResult {
 		const { accountId, day, cap } = request;
 		const key = [...this.keys.values()].find(({ id }) => id === cap.keyId);

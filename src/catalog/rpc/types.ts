@@ -66,7 +66,7 @@ export interface RpcMethod {
 	/** For a send: the member of the result that is the hash; null: the result itself is the hash. */
 	readonly sendHashAt: string | null;
 	readonly cache: RpcCacheRule;
-	/** Where a call names the blocks that it reads, which also decides whether it needs an archive. Empty: nowhere. */
+	/** The params that name the blocks that a call reads, which also decides whether it needs an archive. Empty: none. */
 	readonly blocks: readonly RpcBlockArgument[];
 	/** trace_*, debug_*, arbtrace_* and similar methods have the longer time limit. */
 	readonly slow: boolean;

@@ -16,7 +16,7 @@ export interface FilePart {
 	/** Index of its message, and of the part in the message's content. */
 	readonly message: number;
 	readonly part: number;
-	/** "" where the caller gave none. */
+	/** "" if the caller gave none. */
 	readonly name: string;
 	/** A `data:` URL, or an address. */
 	readonly source: string;

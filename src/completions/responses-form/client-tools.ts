@@ -97,13 +97,13 @@ export function functionName(name: string, namespace?: string | null): string {
 	return `${fullName.slice(0, MAX_NAME_CHARS - 9)}_${hash}`;
 }
 
-/** Returns the functions that `allowed_tools` lists; null where all may be called. */
+/** Returns the functions that `allowed_tools` lists; null if all may be called. */
 export function allowedFunctions({ tool_choice: choice }: ResponsesBody): ReadonlySet<string> | null {
 	if (typeof choice !== "object" || choice.type !== "allowed_tools" || !("tools" in choice)) return null;
 	return new Set(choice.tools.flatMap((tool) => functionOfChoice(tool) ?? []));
 }
 
-/** Returns the function that a choice of one tool names; undefined where it names none. */
+/** Returns the function that a choice of one tool names; undefined if it names none. */
 export function functionOfChoice(choice: { readonly type: string }): string | undefined {
 	if (Object.hasOwn(HOSTED_CALLS, choice.type)) return choice.type;
 	if (choice.type !== "function" && choice.type !== "custom") return undefined;

@@ -15,7 +15,7 @@ export interface StoredReceipt {
 	readonly upstream: string;
 	/** The completion's id at the upstream. */
 	readonly upstreamId: string;
-	/** SHA-256 of the caller's body and of the answer's, as hex; null where the upstream signs. */
+	/** SHA-256 of the caller's body and of the answer's, as hex; null if the upstream signs. */
 	readonly hashes: { readonly request: string; readonly response: string } | null;
 }
 

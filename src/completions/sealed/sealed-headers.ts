@@ -13,14 +13,14 @@ const ALGORITHM = "x-service-tee-signing-algo";
 const UNCOMPRESSED = /^04[0-9a-f]{128}$/i;
 const MODEL_KEY_FORM = /^(?:04)?[0-9a-f]{128}$/i;
 
-/** Returns true where a request has any of the headers. */
+/** Returns true if a request has any of the headers. */
 export function hasSealedHeaders(headers: Headers): boolean {
 	return [CLIENT_KEY, MODEL_KEY, ALGORITHM].some((name) => headers.has(name));
 }
 
 /**
  * Reads the keys.
- * @throws ApiError INVALID_REQUEST where one of the three headers is missing or malformed
+ * @throws ApiError INVALID_REQUEST if one of the three headers is missing or malformed
  */
 export function sealedKeys(headers: Headers): SealedKeys {
 	const [clientKey, modelKey, algorithm] = [CLIENT_KEY, MODEL_KEY, ALGORITHM].map((name) => {

@@ -40,7 +40,7 @@ export class SealedRequest {
 	}
 
 	/**
-	 * Returns the sealed conversation of a request; null where it is not sealed.
+	 * Returns the sealed conversation of a request; null if it is not sealed.
 	 * @throws ApiError INVALID_REQUEST, as docs/sealed-chat.md lists it
 	 */
 	static of({ input, headers, model, options, form }: SealedRequestDeps): SealedRequest | null {
@@ -86,7 +86,7 @@ export class SealedRequest {
 
 	/**
 	 * Returns where the request goes.
-	 * @throws ApiError INVALID_REQUEST where no server has the key
+	 * @throws ApiError INVALID_REQUEST if no server has the key
 	 */
 	async forward(attestations: Attestations, signal: AbortSignal): Promise<SealedForward> {
 		const holder = await attestations.holderOf(this.#model, this.#keys.modelKey, signal);

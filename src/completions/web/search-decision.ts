@@ -12,7 +12,7 @@ import { wholeBody } from "../whole-body.ts";
 export interface Decision {
 	/** null: no search. */
 	readonly query: string | null;
-	/** Usage of the question; null where it gave no answer, which costs nothing. */
+	/** Usage of the question; null if it gave no answer, which costs nothing. */
 	readonly usage: TokenUsage | null;
 }
 
@@ -61,7 +61,7 @@ const DEFINITION = {
 	},
 };
 
-/** Returns the question: by a tool call, where the model calls functions; else by a line of text. */
+/** Returns the question: by a tool call, if the model calls functions; else by a line of text. */
 export function decisionRequest(body: ChatBody, long: LongStrings, model: TextModel, now: Date): DecisionRequest {
 	const byTool = model.capabilities.supportsFunctionCalling !== false;
 	const system = `${TASK} ${byTool ? BY_TOOL : BY_WORD} Today is ${now.toISOString().slice(0, 10)}.`;
@@ -84,7 +84,7 @@ export function decisionRequest(body: ChatBody, long: LongStrings, model: TextMo
 }
 
 /**
- * Asks the model. Where it fails, or decides nothing, nothing is searched and the conversation continues.
+ * Asks the model. If it fails, or decides nothing, nothing is searched and the conversation continues.
  * @throws the abort reason of `signal`
  */
 export async function decideSearch(request: DecisionRequest, model: TextModel, deps: DecisionDeps): Promise<Decision> {

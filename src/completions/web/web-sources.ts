@@ -8,7 +8,7 @@ export interface WebSource {
 	readonly title: string;
 	readonly url: string;
 	readonly content: string;
-	/** Date in UTC without a zone; "" where it is unknown. */
+	/** Date in UTC without a zone; "" if it is unknown. */
 	readonly date: string;
 }
 
@@ -24,7 +24,7 @@ const DEFAULT_RESULTS = 10;
 const MAX_QUERY_CHARS = 400;
 
 /**
- * Returns results for a query, as sources; null where no provider gave an answer, or none is set up. The conversation
+ * Returns results for a query, as sources; null if no provider gave an answer, or none is set up. The conversation
  * then continues without them, and nothing is charged for it.
  * @param query cut to the maximum of a search
  * @throws the abort reason of `signal`
@@ -49,7 +49,7 @@ export async function searchWeb(
 export interface PageAttempt {
 	readonly url: string;
 	readonly page: WebSource | null;
-	/** What is wrong with the address, for the model; null where it was read. */
+	/** What is wrong with the address, for the model; null if it was read. */
 	readonly fault: string | null;
 }
 

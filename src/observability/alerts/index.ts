@@ -1,7 +1,7 @@
 /**
- * Sends alerts to a webhook (docs/observing.md): evaluates the rules of `alerts` periodically, and reports alerts that fire and
- * that clear. Of several nodes one reports, because the store holds the alerts that fire. A notice is sent until it is
- * accepted.
+ * Sends alerts to a webhook (docs/observing.md). It evaluates the rules of `alerts` periodically, and reports alerts
+ * that fire and that clear. The store holds the alerts that fire, so only one of several nodes reports. A notice is
+ * sent until it is accepted.
  */
 
 import type { Config } from "../../config/index.ts";

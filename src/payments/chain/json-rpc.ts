@@ -1,15 +1,15 @@
 import type { Timers } from "../../telemetry/clock.ts";
 import { limitedText, NOT_REDIRECTED } from "../exchange.ts";
 
-/** Thrown where the chain's node gave no usable answer. The message contains neither its address nor a secret of it. */
+/** Thrown if the chain's node gave no usable answer. The message contains neither its address nor a secret of it. */
 export class ChainUnavailable extends Error {
 	override readonly name = "ChainUnavailable";
 }
 
-/** Thrown where the node answered with an error. */
+/** Thrown if the node answered with an error. */
 export class ChainRefused extends ChainUnavailable {
 	readonly reverted: boolean;
-	/** The JSON-RPC code; null where the node gave none. */
+	/** The JSON-RPC code; null if the node gave none. */
 	readonly code: number | null;
 
 	constructor(message: string, reverted: boolean, code: number | null = null) {

@@ -20,7 +20,7 @@ export interface PaymentTerm {
 	readonly fromBlock: number;
 	/** No use of it can be below this block, within the limits of the search. */
 	readonly earliestBlock: number;
-	/** Where the search for an earlier use begins; null: at the newest block, backwards. */
+	/** The block at which the search for an earlier use begins; null: at the newest block, backwards. */
 	readonly searchFrom: number | null;
 	/** The last second at which it is accepted; on Solana the height of the last block. */
 	readonly validBefore: number;
@@ -36,29 +36,29 @@ export interface PaymentChain {
 	/** Checks that the node serves this network with this token. Runs once, and again after a failure. */
 	check(): Promise<void>;
 	/**
-	 * Returns how the chain used what was signed. `transaction` is the known one; `fromBlock` is null where no term is
+	 * Returns how the chain used what was signed. `transaction` is the known one; `fromBlock` is null if no term is
 	 * known.
 	 */
 	use(signed: Signed, transaction: string | null, fromBlock: number | null): Promise<PaymentUse>;
-	/** Returns true where the payer signed; null: only the facilitator can tell. */
+	/** Returns true if the payer signed; null: only the facilitator can tell. */
 	isSignedByPayer(signed: Signed): Promise<boolean | null>;
-	/** Returns the term; null where no block accepts the payment any more. */
+	/** Returns the term; null if no block accepts the payment any more. */
 	term(signed: Signed): Promise<PaymentTerm | null>;
 	/**
-	 * Returns true where a payment that a facilitator calls valid has been on the chain before: whoever presents it may
+	 * Returns true if a payment that a facilitator calls valid has been on the chain before: whoever presents it may
 	 * then not be its payer.
 	 */
 	wasSent(signed: Signed, term: PaymentTerm): Promise<boolean>;
 	/** Returns why the payment can move no token any more; null while it may. `use` is the chain's latest answer. */
 	endOf(topUp: TopUp, use: PaymentUse, nowMs: number): Promise<string | null>;
 	/**
-	 * Returns true where the payment has expired, but not by the safe blocks that the node shows: these may lack its
+	 * Returns true if the payment has expired, but not by the safe blocks that the node shows: these may lack its
 	 * last use.
 	 */
 	isBehindEnd(signed: Signed, nowMs: number): Promise<boolean>;
-	/** Returns true where the chain cannot revert a transfer any more. */
+	/** Returns true if the chain cannot revert a transfer any more. */
 	isFinal(transfer: SeenTransfer): Promise<boolean>;
-	/** Returns true where the transaction may still get into a block. */
+	/** Returns true if the transaction may still get into a block. */
 	isWaiting(transaction: string): Promise<boolean>;
 	/** Returns a payer's balance in base units of the token. */
 	balanceOf(payer: string): Promise<number>;

@@ -7,7 +7,7 @@ const WRAPPED = "6492".repeat(16);
 const WORD = 64;
 
 /**
- * Returns true where the payer signed, with a key of its own or as a contract. null: only the facilitator can tell,
+ * Returns true if the payer signed, with a key of its own or as a contract. null: only the facilitator can tell,
  * since the contract is not deployed yet. Throws `ChainUnavailable` where only the chain can tell.
  */
 export async function isSignedByPayer(chain: TokenChain, signed: Authorization, signature: string): Promise<boolean | null> {
@@ -21,7 +21,7 @@ export async function isSignedByPayer(chain: TokenChain, signed: Authorization, 
 	return chain.isSignedByContract(signed.from, digest, signature);
 }
 
-/** Returns the third member of `(address factory, bytes call, bytes signature)`; null where the encoding differs. */
+/** Returns the third member of `(address factory, bytes call, bytes signature)`; null if the encoding differs. */
 function innerSignature(signature: string): string | null {
 	const digits = signature.slice(2, -WRAPPED.length);
 	const wordAt = (at: number) => (at + WORD <= digits.length ? Number(`0x${digits.slice(at, at + WORD)}`) : Number.NaN);
@@ -34,7 +34,7 @@ function innerSignature(signature: string): string | null {
 	return digits.startsWith("0".repeat(24)) && bytesAt(WORD) !== null && inner !== null && inner !== "" ? `0x${inner}` : null;
 }
 
-/** Returns the address of the key that signed; null where there is none. */
+/** Returns the address of the key that signed; null if there is none. */
 async function signerOf(digest: Uint8Array, signature: string): Promise<string | null> {
 	const bytes = Buffer.from(signature.slice(2), "hex");
 	if (bytes.length !== 65) return null;

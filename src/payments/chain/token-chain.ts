@@ -4,7 +4,7 @@ import { ChainRefused, ChainUnavailable, type JsonRpc } from "./json-rpc.ts";
 import { domainSeparator } from "./typed-data.ts";
 import { isTrue, wholeOf, word } from "./words.ts";
 
-/** Thrown where the node serves another chain, or where the token on it differs. Nothing is credited from it. */
+/** Thrown if the node serves another chain, or if the token on it differs. Nothing is credited from it. */
 export class WrongChain extends Error {
 	override readonly name = "WrongChain";
 }
@@ -118,7 +118,7 @@ export class TokenChain {
 	}
 
 	/**
-	 * Returns true where a contract accepts a signature as its own (https://eips.ethereum.org/EIPS/eip-1271); false
+	 * Returns true if a contract accepts a signature as its own (https://eips.ethereum.org/EIPS/eip-1271); false
 	 * where there is none.
 	 */
 	async isSignedByContract(address: string, digest: Uint8Array, signature: string): Promise<boolean> {
@@ -143,7 +143,7 @@ export class TokenChain {
 
 	/**
 	 * Returns how the chain used an authorization. `transaction` is the known one. `fromBlock` is a block below which
-	 * it was unused; null where none is known: the search then goes back from the newest block.
+	 * it was unused; null if none is known: the search then goes back from the newest block.
 	 */
 	async use(signed: Authorization, transaction: string | null, fromBlock: number | null): Promise<AuthorizationUse> {
 		const { number: head } = await this.head();
@@ -216,7 +216,7 @@ export class TokenChain {
 		return receipt === null ? null : this.#endIn(receipt, signed, head);
 	}
 
-	/** Returns what a transaction did with the authorization; null where it did nothing. */
+	/** Returns what a transaction did with the authorization; null if it did nothing. */
 	#endIn({ block, logs }: Receipt, signed: Authorization, head: number): AuthorizationUse | null {
 		const tokenLogs = logs.filter(({ address }) => address === this.network.asset.toLowerCase());
 		const at = tokenLogs.findIndex(

@@ -27,7 +27,7 @@ export function addressOfKey(publicKey: Uint8Array): string {
 	return `0x${Buffer.from(keccak_256(publicKey.subarray(1)).subarray(12)).toString("hex")}`;
 }
 
-/** Returns the address of a private key of 64 hex digits; null where they are no key of the curve. */
+/** Returns the address of a private key of 64 hex digits; null if they are no key of the curve. */
 export async function addressOfPrivateKey(key: string): Promise<string | null> {
 	const { secp256k1 } = await import("@noble/curves/secp256k1");
 	try {

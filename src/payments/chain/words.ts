@@ -14,7 +14,7 @@ export function wholeOf(answer: unknown): number | null {
 	return Number.isSafeInteger(value) ? value : null;
 }
 
-/** Returns true where a word of 32 bytes is 1. */
+/** Returns true if a word of 32 bytes is 1. */
 export function isTrue(answer: unknown): boolean {
 	return typeof answer === "string" && /^0x0{63}1$/.test(answer);
 }

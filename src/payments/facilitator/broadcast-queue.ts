@@ -56,7 +56,7 @@ export class BroadcastQueue {
 		try {
 			return await send();
 		} finally {
-			// Where the store is unreachable, the turn expires by itself.
+			// If the store is unreachable, the turn expires by itself.
 			await store.admin("endBroadcastTurn", turn).catch(() => undefined);
 		}
 	}

@@ -130,7 +130,7 @@ export class EvmSettler {
 	}
 }
 
-/** Throws where the digits are no key of the curve. The message never contains the key. */
+/** Throws if the digits are no key of the curve. The message never contains the key. */
 function accountOf(key: string): PrivateKeyAccount {
 	try {
 		return privateKeyToAccount(`0x${key.replace(/^0x/, "")}`);

@@ -24,7 +24,7 @@ export interface Settled {
 	readonly reason: string | null;
 }
 
-/** Thrown where the facilitator gave no usable answer: whether something was sent is unknown. */
+/** Thrown if the facilitator gave no usable answer: whether something was sent is unknown. */
 export class FacilitatorUnavailable extends Error {
 	override readonly name = "FacilitatorUnavailable";
 }

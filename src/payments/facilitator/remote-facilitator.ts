@@ -83,7 +83,7 @@ function transactionOf(value: unknown, { network }: SignedPayment): string | nul
 	return /^0x[0-9a-fA-F]{64}$/.test(value) ? value.toLowerCase() : null;
 }
 
-/** Returns a reason that may be shown to a caller; null where there is none. */
+/** Returns a reason that may be shown to a caller; null if there is none. */
 export function reasonOf(value: unknown): string | null {
 	if (typeof value !== "string" || value === "") return null;
 	return value.replaceAll(/[^\x20-\x7e]/g, " ").slice(0, MAX_REASON);

@@ -45,7 +45,7 @@ export class FeePayer {
 	}
 
 	/**
-	 * Returns the known fee payer; null where none was ever reported. Fetches in the background where the answer is
+	 * Returns the known fee payer; null if none was ever reported. Fetches in the background if the answer is
 	 * old.
 	 */
 	current(): string | null {
@@ -94,7 +94,7 @@ export class FeePayer {
 	}
 }
 
-/** Returns the first fee payer of the network's scheme `exact`; null where there is none. */
+/** Returns the first fee payer of the network's scheme `exact`; null if there is none. */
 function feePayerIn(answer: unknown, network: string): string | null {
 	const { kinds } = (answer ?? {}) as { readonly kinds?: unknown };
 	for (const kind of Array.isArray(kinds) ? kinds : []) {

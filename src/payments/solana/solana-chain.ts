@@ -90,7 +90,7 @@ export class SolanaChain implements PaymentChain {
 		return wholeNumber(await this.#rpc.call("getSlot", [{ commitment: this.#commitment }]));
 	}
 
-	/** Returns true where the receiver has an account for the token: without one nobody can pay it. */
+	/** Returns true if the receiver has an account for the token: without one nobody can pay it. */
 	async canReceive(): Promise<boolean> {
 		const account = await this.#account(await tokenAccountOf(this.payTo, this.network.asset));
 		return account !== null && account.owner === TOKEN_PROGRAM;

@@ -96,12 +96,12 @@ export function readTransfer(base64: string): SolanaTransfer {
 	};
 }
 
-/** Returns true where the payer signed the message. */
+/** Returns true if the payer signed the message. */
 export function isSignedByPayer({ payer, message, signature }: SolanaTransfer): boolean {
 	return isSignedBySolanaKey(payer, message, signature);
 }
 
-/** Returns the message of any transaction in base64; null where it is none. */
+/** Returns the message of any transaction in base64; null if it is none. */
 export function messageOf(base64: string): Uint8Array | null {
 	try {
 		const wire = new Reader(new Uint8Array(Buffer.from(base64, "base64")));

@@ -1,9 +1,8 @@
 /**
- * /admin/accounts and below: what the operator's own shop and scripts use. It does what `turnpike accounts` and
- * `turnpike keys` do on the command line, over the same operations of the store. Free, and without a minute limit.
- * Promises: money moves once for each Idempotency-Key, even if it arrives on two nodes at once; a page costs the same
- * at any number of accounts; a change applies to the next request on this node. Only for ADMIN keys of the operator's
- * account.
+ * /admin/accounts and below: the operator's shop and scripts manage accounts. It does what `turnpike accounts` and
+ * `turnpike keys` do on the command line, over the same operations of the store. Only for ADMIN keys of the operator's
+ * account. Free, and without a minute limit. Money moves once for each Idempotency-Key, even if two nodes get it at
+ * once. A page costs the same at any number of accounts. A change applies to the next request on this node.
  */
 import Type from "typebox";
 import {

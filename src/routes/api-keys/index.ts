@@ -1,7 +1,7 @@
 /**
- * /api_keys and below: an account's own keys, for its ADMIN keys; and what any key may read about its limits. Free.
- * Promises: a change applies to the next request on this node; another account's key looks like one that never existed.
- * Never shows a secret after the answer that created it.
+ * /api_keys and below: an account's own keys, for its ADMIN keys, and the limits of the calling key, for any key. Free.
+ * A change applies to the next request on this node. Another account's key looks like one that never existed. A secret
+ * is shown only in the answer that creates its key.
  */
 import Type from "typebox";
 import { CreatedKeySchema, KeySchema, KeyWithUsageSchema, keyWithUsageView, MISNAMED_KEY_FIELDS } from "../../access/index.ts";

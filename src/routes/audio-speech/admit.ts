@@ -74,7 +74,7 @@ function countCharacters(text: string): number {
 
 /**
  * Returns the model's upstreams that can speak in the voice.
- * @throws ApiError MODEL_OFFLINE where none can
+ * @throws ApiError MODEL_OFFLINE if none can
  */
 function targetsFor(model: SpeechModel, voice: ChosenVoice): readonly ModelTarget[] {
 	if (voice.kind === "own") return model.targets;
@@ -88,7 +88,7 @@ function targetsFor(model: SpeechModel, voice: ChosenVoice): readonly ModelTarge
 
 /**
  * Removes the built-in voices where they cannot speak the text's script; servers judge that themselves.
- * @throws ApiError INVALID_REQUEST where nothing is left
+ * @throws ApiError INVALID_REQUEST if nothing is left
  */
 function ableTargets(
 	targets: readonly ModelTarget[],

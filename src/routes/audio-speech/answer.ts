@@ -85,14 +85,14 @@ function event(data: { readonly type: string; readonly audio?: string }): Uint8A
 	return Buffer.from(`data: ${JSON.stringify(data)}\n\n`);
 }
 
-/** Posts what was spoken where the caller left; any other failure is thrown and costs nothing. */
+/** If the caller left, posts the characters spoken. Any other failure is thrown and costs nothing. */
 function leftOr(speech: AdmittedSpeech, error: unknown): MeteredAnswer {
 	if (!speech.call.signal.aborted || speech.synthesis.upstream === null) throw error;
 	post(speech, CLIENT_LEFT);
 	return CLIENT_LEFT_ANSWER;
 }
 
-/** Posts the characters that were spoken; returns null where the request was settled before. */
+/** Posts the characters that were spoken; returns null if the request was settled before. */
 function post({ model, facts, settlement, synthesis }: AdmittedSpeech, status: number): Posted | null {
 	const units = synthesis.charactersSpoken;
 	const lines = units > 0 ? [{ sku: `${model.id}-tts-mcharacter`, units, picoPrice: facts.characterPrice }] : [];

@@ -6,11 +6,11 @@ import type { AudioEncoder } from "../../engines/audio/port.ts";
 import type { SpeechEngine } from "../../engines/speech/port.ts";
 import type { AudioUpstreams } from "../../upstreams/audio/port.ts";
 
-/** The dependencies of the speech route, handed in once. They are functions where a reload changes the result. */
+/** The dependencies of the speech route. They are functions if a reload changes the result. */
 export interface SpeechDeps {
 	readonly budgets: Budgets;
 	readonly upstreams: AudioUpstreams;
-	/** The built-in voices; null where they cannot run on this machine. */
+	/** The built-in voices; null if they cannot run on this machine. */
 	readonly engine: SpeechEngine | null;
 	readonly encoder: AudioEncoder;
 	readonly voices: VoiceService;

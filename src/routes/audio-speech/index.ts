@@ -1,6 +1,7 @@
 /**
- * POST /audio/speech. Promises: the requested format, whichever voice speaks; a price by the characters of the text; a
- * failure costs nothing; a caller that leaves stops the synthesis and pays for what was spoken. Never logs a text.
+ * POST /audio/speech: a text as audio in the requested format, with any voice. The price is by the characters of the
+ * text. A failure costs nothing. A caller that leaves stops the synthesis and pays for the part that was spoken. Texts
+ * are never logged.
  */
 import { audioRateLimit, hasFreeModel } from "../../catalog/index.ts";
 import { AUDIO_CONTENT_TYPES } from "../../engines/audio/port.ts";

@@ -26,7 +26,7 @@ export function voiceForText(text: string, hint: string | undefined, facts: Spee
 }
 
 /**
- * Returns why the built-in model cannot speak the text in this voice; null where it can, and for voices that are not
+ * Returns why the built-in model cannot speak the text in this voice; null if it can, and for voices that are not
  * its own.
  */
 export function unsayableText(text: string, name: string, facts: SpeechProperties, modelId: string): ApiError | null {

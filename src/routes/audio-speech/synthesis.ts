@@ -24,7 +24,7 @@ export interface SynthesisOrder {
 	readonly language: string | undefined;
 	/** Servers that may speak the text. */
 	readonly targets: readonly ModelTarget[];
-	/** Whether the built-in voices are tried, before or after the servers. */
+	/** The position of the built-in voices among the sources. */
 	readonly engine: "first" | "last" | "never";
 	readonly tenant: string;
 	readonly signal: AbortSignal;
@@ -60,7 +60,7 @@ export class Synthesis {
 		return this.#sentTo !== null ? this.#order.characters : this.#pieceCharacters;
 	}
 
-	/** The upstream that spoke; null where none did. */
+	/** The upstream that spoke; null if none did. */
 	get upstream(): string | null {
 		return this.#sentTo ?? (this.#pieceCharacters > 0 ? EMBEDDED : null);
 	}

@@ -16,9 +16,7 @@ import { type AudioContainer, audioContainer, CONTAINER_TYPES } from "../../wire
 import type { TranscriptFormat, TranscriptionBody } from "./schema.ts";
 import { type Transcript, transcriptOf } from "./transcript.ts";
 
-/**
- * The dependencies of the transcription route, handed in once. They are functions where a reload changes the result.
- */
+/** The dependencies of the transcription route. They are functions if a reload changes the result. */
 export interface TranscriptionDeps {
 	readonly budgets: Budgets;
 	readonly upstreams: AudioUpstreams;
@@ -67,7 +65,7 @@ async function measured(
 }
 
 /**
- * Returns which timings are needed: for formats that show them, and where the caller requests them and the model has
+ * Returns which timings are needed: for formats that show them, and if the caller requests them and the model has
  * them.
  */
 function neededTimings(

@@ -1,6 +1,6 @@
 /**
- * POST /audio/transcriptions. Promises: a price by the length of the audio, measured here before any upstream is
- * called; a failure costs nothing. Never logs the transcript.
+ * POST /audio/transcriptions: the text of audio. The price is by the length of the audio, measured here before any
+ * upstream is called. A failure costs nothing. Transcripts are never logged.
  */
 import Type from "typebox";
 import { audioRateLimit, hasFreeModel } from "../../catalog/index.ts";

@@ -74,7 +74,7 @@ function verbose(parts: TranscriptSource): Record<string, unknown> {
 	};
 }
 
-/** Returns the upstream's segments; where it gave none, one segment with all of the text and time. */
+/** Returns the upstream's segments; if it gave none, one segment with all of the text and time. */
 function segmentsOf({ answer, seconds }: TranscriptSource): readonly TimedText[] {
 	if (answer.segments.length > 0) return answer.segments;
 	return answer.text.trim() === "" ? [] : [{ text: answer.text, start: 0, end: seconds }];

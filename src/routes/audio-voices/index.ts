@@ -143,7 +143,7 @@ function cloningModel(catalog: Catalog, ref: string, nowMs: number): SpeechModel
 	return model;
 }
 
-/** @throws ApiError MODEL_OFFLINE where none of the model's upstreams takes a sample */
+/** @throws ApiError MODEL_OFFLINE if none of the model's upstreams takes a sample */
 function requireCloningUpstream(model: SpeechModel): void {
 	if (model.targets.some(({ cloning }) => cloning !== undefined)) return;
 	throw new ApiError("MODEL_OFFLINE", {

@@ -1,4 +1,4 @@
-/** Returns true where the caller prefers CSV to JSON (RFC 9110, 12.5.1): only where it names `text/csv`. */
+/** Returns true if the caller prefers CSV to JSON (RFC 9110, 12.5.1): only if it names `text/csv`. */
 export function wantsCsv(accept: string | null): boolean {
 	if (accept === null) return false;
 	let csv = 0;

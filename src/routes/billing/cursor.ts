@@ -8,7 +8,7 @@ import { invalidField } from "../../schema/index.ts";
 
 export interface CursorContent {
 	readonly currency: StatementEntry["source"] | null;
-	/** Only in lists that may go backwards; a list that goes forwards is past it. */
+	/** Set only in lists that may go backwards. */
 	readonly fromMs?: number | null;
 	readonly order?: "asc" | "desc";
 	readonly toMs: number | null;

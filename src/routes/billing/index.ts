@@ -1,7 +1,7 @@
 /**
- * /billing and below: an account's balances and charges. Free. Promises: an answer includes every charge whose answer
- * went out before; it costs the same at any depth and at any length of the journal; a charge is listed as stored, to
- * the nano-USD. Never shows another account's charge, or one at price 0.
+ * /billing and below: an account's balances and charges. Free. An answer includes every charge whose answer was sent
+ * before. It costs the same at any depth and any length of the journal. Charges are exact to the nano-USD. Charges of
+ * other accounts and charges at price 0 are never listed.
  */
 import Type from "typebox";
 import { type Endpoint, plain } from "../../server/endpoint.ts";

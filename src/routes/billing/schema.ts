@@ -57,7 +57,7 @@ export type UsageAnalyticsQuery = Static<typeof UsageAnalyticsQuerySchema>;
 const DAY_MS = 86_400_000;
 
 /**
- * Returns the last instant of a date, or an instant itself; null where there is none.
+ * Returns the last instant of a date, or an instant itself; null if there is none.
  * @throws ApiError 400
  */
 export function lastTimeOf(field: string, text: string | undefined): number | null {
@@ -71,7 +71,7 @@ export const SOURCE_OF = { USD: "usd", DIEM: "diem", BUNDLED_CREDITS: "bundled" 
 >;
 
 /**
- * Returns Unix milliseconds of an instant or a date whose pattern was checked; null where there is none.
+ * Returns Unix milliseconds of an instant or a date whose pattern was checked; null if there is none.
  * @throws ApiError 400
  */
 export function timeOf(field: string, text: string | undefined): number | null {

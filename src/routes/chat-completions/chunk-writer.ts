@@ -26,7 +26,7 @@ interface OurFrame {
 
 /**
  * Rewrites an upstream's chunks as SSE text: same `choices`, our model and id in every chunk, usage only once, at the
- * end. For chunks that differ in one string alone, the replacement is worked out once.
+ * end. The replacement is computed once for all chunks that differ only in one string.
  */
 export class ChunkWriter implements StreamForm {
 	readonly #chat: AdmittedChat;
@@ -64,7 +64,7 @@ export class ChunkWriter implements StreamForm {
 	}
 
 	/**
-	 * Returns the chunk with the echo. The echo needs a chunk with a choice; where the upstream's first chunk has none,
+	 * Returns the chunk with the echo. The echo needs a chunk with a choice; if the upstream's first chunk has none,
 	 * we send one before it.
 	 */
 	#opening({ body }: ChatEvent): string {

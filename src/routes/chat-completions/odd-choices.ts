@@ -25,7 +25,7 @@ interface CallUnderWay {
 	written: string;
 }
 
-/** What a stream has sent of one choice so far. */
+/** The parts of one choice that a stream has sent so far. */
 interface ChoiceUnderWay {
 	lastCall: CallUnderWay | undefined;
 	readonly byIndex: Map<unknown, CallUnderWay>;
@@ -46,7 +46,7 @@ export class StreamedChoices {
 		this.#requestId = requestId;
 	}
 
-	/** Returns false where each event of this frame must be checked by itself. */
+	/** Returns false if each event of this frame must be checked by itself. */
 	isSteady({ like }: EventFrame): boolean {
 		const [choice] = like.choices as readonly Fields[];
 		if (choice === undefined || typeof choice.index !== "number" || !isRecord(choice.delta)) return false;
@@ -178,7 +178,7 @@ function isNoEnd(reason: unknown): boolean {
 	return reason === undefined || reason === null || reason === "" || reason === false;
 }
 
-/** Returns the finish reason; null where the choice continues. */
+/** Returns the finish reason; null if the choice continues. */
 function endOf(reason: unknown): string | null {
 	if (isNoEnd(reason)) return null;
 	return isFinishReason(reason) ? finishReasonOf(reason) : "stop";

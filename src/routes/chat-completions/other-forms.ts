@@ -11,7 +11,7 @@ const responsesTool = checker(ToolSchema);
 
 /**
  * Converts a body to chat's form, for clients that mix forms: bodies and tools of the Responses API, messages of the
- * older functions, our own answers with thoughts alone. Returns null where it is in chat's form already.
+ * older functions, our own answers with thoughts alone. Returns null if it is in chat's form already.
  * @throws ApiError INVALID_REQUEST for a Responses API body without an equivalent in chat
  */
 export function inChatForm(body: Body, long: LongStrings): Body | null {
@@ -30,8 +30,8 @@ export function inChatForm(body: Body, long: LongStrings): Body | null {
 }
 
 /**
- * Converts a schema beside the type, as llama.cpp, Together and Fireworks accept it, or the flat form of the Responses
- * API, to OpenAI's form, and a `json_schema` of the type `json_object`; null: it is another form.
+ * Converts a format to OpenAI's form; null if no conversion is needed. It accepts a schema beside the type (llama.cpp,
+ * Together, Fireworks), the flat form of the Responses API, and a `json_schema` of the type `json_object`.
  */
 function schemaFormat(format: unknown): Body | null {
 	if (!isRecord(format) || (format.type !== "json_object" && format.type !== "json_schema")) return null;

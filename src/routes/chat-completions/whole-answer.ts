@@ -12,7 +12,7 @@ const OBJECT = "chat.completion";
 
 /**
  * Returns an upstream's completion as ours: model, id, cost and echo are spliced in. Complete `choices` stay byte for
- * byte, unless they are to be `retold`.
+ * byte, unless `convertChoice` converts them.
  */
 export async function wholeAnswer(
 	chat: AdmittedChat,
@@ -66,7 +66,7 @@ function withCall(choices: unknown, call: object): unknown {
 	});
 }
 
-/** Returns true where the upstream's usage is sent byte for byte. */
+/** Returns true if the upstream's usage is sent byte for byte. */
 function isPlain(reportedUsage: Readonly<Record<string, unknown>>, usage: PostedCharge["usage"]): boolean {
 	return !("cost" in reportedUsage || "cost_details" in reportedUsage) && agrees(reportedUsage, usage);
 }

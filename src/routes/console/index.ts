@@ -1,6 +1,6 @@
 /**
- * What the console's pages read and change (docs/console-api.md), below /console/api. Only signed-in sessions may call
- * it, with the rights of their ADMIN key. It reads the store beside the server's own work, and changes it by the same
+ * The API of the console's pages (docs/console-api.md), below /console/api. Only signed-in sessions may call it, with
+ * the rights of their ADMIN key. It reads the store beside the server's own work. It changes the store by the same
  * operations as the API and the command line.
  */
 import type Type from "typebox";

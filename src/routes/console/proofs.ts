@@ -18,7 +18,7 @@ export function auditTask(deps: ConsoleApiDeps): BackgroundTask<ReportOf<AuditSt
 	return new BackgroundTask("audit", work, deps);
 }
 
-/** Compares top-ups with their chains, as `turnpike x402 reconcile` does; null where there are no top-ups. */
+/** Compares top-ups with their chains, as `turnpike x402 reconcile` does; null if there are no top-ups. */
 export function reconcileTask(deps: ConsoleApiDeps): BackgroundTask<ReportOf<Reconciliation>> | null {
 	const { reconcile } = deps;
 	if (reconcile === null) return null;

@@ -50,12 +50,12 @@ export interface Traffic {
 	readonly refused: number;
 	/** Number of answers with a 5xx. */
 	readonly errors: number;
-	/** Milliseconds to the answer's headers, exact to about 10 %; null where there was no request. */
+	/** Milliseconds to the answer's headers, exact to about 10 %; null if there was no request. */
 	readonly latencyMs: Percentiles | null;
 }
 
 export interface TrafficSlot extends Traffic {
-	/** Where the slot begins. */
+	/** The start of the slot. */
 	readonly at: Instant;
 }
 
@@ -89,13 +89,16 @@ export interface Overview {
 	readonly minutes: readonly TrafficSlot[];
 	/** The last 72 hours of this node, as far as it runs, oldest first. */
 	readonly hours: readonly TrafficSlot[];
-	/** From the store of all nodes, oldest first, without gaps; the last one is today. At most half a minute old. */
+	/**
+	 * Sums of all nodes from the store, oldest first, without gaps; the last one is today. They are at most half a minute
+	 * old.
+	 */
 	readonly days: readonly OverviewDay[];
 	readonly journal: {
 		readonly writtenSeq: number;
 		readonly appliedSeq: number;
 		readonly backlogBytes: number;
-		/** Why no metered request is accepted now; null where they are. */
+		/** Why no metered request is accepted now; null if they are. */
 		readonly full: string | null;
 	};
 	readonly upstreams: { readonly up: number; readonly trial: number; readonly out: number };
@@ -126,15 +129,15 @@ export interface Models {
 /** GET /upstreams */
 export interface UpstreamRow extends Traffic {
 	readonly name: string;
-	/** Without credentials, query and anchor; null: the engine in this server. */
+	/** The address without credentials, query and anchor; null: the engine in this server. */
 	readonly url: string | null;
 	readonly state: "up" | "out" | "trial";
-	/** True where it requested a pause. */
+	/** True if it requested a pause. */
 	readonly busy: boolean;
 	readonly running: number;
 	readonly maxConcurrent: number | null;
 	readonly consecutiveFaults: number;
-	/** How often it was ejected since the start. */
+	/** Number of ejections since the start. */
 	readonly ejections: number;
 	readonly lastFault: string | null;
 	/** Models that it serves. */
@@ -155,7 +158,7 @@ export interface ProbeResult {
 /** The columns by which the usage explorer groups rows. */
 export type UsageBy = "day" | "model" | "key" | "account";
 export interface UsageRow extends Charges {
-	/** Present where `by` names it. */
+	/** Present if `by` names it. */
 	readonly day?: Day;
 	/** A model, or another service (`crypto-rpc-<network>`). */
 	readonly model?: string;
@@ -173,7 +176,7 @@ export interface UsageReport {
 	/** Rows by day from the oldest, else the most expensive first. */
 	readonly rows: readonly UsageRow[];
 	readonly total: Charges;
-	/** True where rows were left out. */
+	/** True if rows were left out. */
 	readonly truncated: boolean;
 }
 
@@ -197,7 +200,7 @@ export interface MarginRow {
 	/** USD, bundled credit and diem together. */
 	readonly soldUsd: Amount;
 	readonly overrunUsd: Amount;
-	/** The cost as configured now; null where none of its skus has a cost. */
+	/** The cost as configured now; null if none of its skus has a cost. */
 	readonly costUsd: Amount | null;
 	/** Sales without a known cost: no margin includes them. */
 	readonly soldWithoutCostUsd: Amount;
@@ -269,7 +272,7 @@ export interface RequestDetail {
 		readonly cachedTokens: number;
 		readonly cacheWriteTokens: number;
 		readonly reasoningTokens: number;
-		/** True where tokens were counted here, since the upstream reported none. */
+		/** True if tokens were counted here, since the upstream reported none. */
 		readonly counted: boolean;
 	} | null;
 	readonly lines: readonly {
@@ -350,7 +353,7 @@ export interface Task<Report> {
 /** GET and POST /reconcile */
 export type Reconciliation = Task<{
 	readonly checked: Readonly<Record<TopUpState, number>>;
-	/** By network. */
+	/** Credited amounts by network. */
 	readonly creditedUsd: Readonly<Record<string, Amount>>;
 	readonly discrepancies: readonly {
 		readonly paymentId: string;

@@ -3,7 +3,7 @@ import type { RpcCatalog } from "../../catalog/rpc/index.ts";
 import type { Config } from "../../config/index.ts";
 import type { RpcUpstreams } from "../../upstreams/rpc/port.ts";
 
-/** The dependencies of the chain proxy, handed in once. They are functions where a reload changes the result. */
+/** The dependencies of the chain proxy. They are functions if a reload changes the result. */
 export interface RpcDeps {
 	readonly budgets: Budgets;
 	readonly credits: CreditWindow;

@@ -16,7 +16,7 @@ export function idempotencyKey(request: Request): string | null {
 	return key;
 }
 
-/** The state of an idempotency key for a request that is to run: its ticket, and what an earlier attempt left. */
+/** The state of an idempotency key for a request that will run: its ticket, and the sends of an earlier attempt. */
 export interface KeyedRun {
 	readonly ticket: IdempotencyTicket;
 	/** Hashes by item of sends whose outcome an earlier attempt did not learn. */
@@ -25,7 +25,7 @@ export interface KeyedRun {
 
 /**
  * Looks up the key: returns its stored answer, or the right to run.
- * @throws ApiError IDEMPOTENCY_KEY_REUSED, IDEMPOTENCY_IN_PROGRESS, or RATE_LIMIT_EXCEEDED where the account has the
+ * @throws ApiError IDEMPOTENCY_KEY_REUSED, IDEMPOTENCY_IN_PROGRESS, or RATE_LIMIT_EXCEEDED if the account has the
  * maximum number of keys
  */
 export async function claimKey(

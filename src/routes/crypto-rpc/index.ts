@@ -1,7 +1,7 @@
 /**
- * POST /crypto/rpc/{network} and GET /crypto/rpc/networks. Promises: JSON-RPC in and out, byte for byte where nothing
- * must be changed; no refused method reaches an upstream; an item with a result costs its tier, one with an error 5
- * credits, a failed call nothing; no transaction is sent twice without need. Never logs a parameter.
+ * POST /crypto/rpc/{network} and GET /crypto/rpc/networks: JSON-RPC in and out, byte for byte wherever possible. No
+ * refused method reaches an upstream. An item with a result costs its tier, one with an error 5 credits, and a failed
+ * call nothing. No transaction is sent twice without need. Parameters are never logged.
  */
 import { checkNetworkRule } from "../../access/index.ts";
 import { nearestNetwork, type RpcNetwork } from "../../catalog/rpc/index.ts";
@@ -76,7 +76,7 @@ export function cryptoRpcRoutes(deps: RpcDeps): Endpoint[] {
 
 /**
  * Returns the network of the path.
- * @throws ApiError RPC_NETWORK_UNSUPPORTED where it is unknown or switched off, with the one that is probably meant
+ * @throws ApiError RPC_NETWORK_UNSUPPORTED if it is unknown or switched off, with the one that is probably meant
  */
 function networkOf(params: Readonly<Record<string, string>>, { catalog, upstreams }: RpcDeps): RpcNetwork {
 	const slug = params.network ?? "";

@@ -22,7 +22,7 @@ const MAX_ISSUES = 20;
 /** Maximum length of a refused name in a message; the part after a NUL may be long. */
 const MAX_SHOWN_NAME = 64;
 const MISSING_ID = "id_required";
-/** Past this number, comparing a key with each costs more than a set. */
+/** Above this number, comparing a key with each other one costs more than a set. */
 const FEW_KEYS = 12;
 
 /** Matches names whose bytes are their characters. */
@@ -45,9 +45,9 @@ const CLOSE_BRACE = 0x7d;
 export interface RequestItem {
 	/** The decoded method. */
 	readonly method: string;
-	/** An array or, of starknet_*, an object; null where it is left out or null: no parameters. */
+	/** An array or, of starknet_*, an object; null if it is left out or null: no parameters. */
 	readonly params: ByteRange | null;
-	/** A string, a number or null; null where it is left out. */
+	/** A string, a number or null; null if it is left out. */
 	readonly id: ByteRange | null;
 }
 
@@ -61,10 +61,10 @@ export interface RequestBody {
 }
 
 /**
- * Reads a body (docs/rpc.md): one request or an array of them, unknown members dropped. Only the method as decoded here
- * and the raw bytes of params and id count, so an upstream's item built from them has the method that was checked.
- * Throws INVALID_REQUEST for what is no JSON or no request, RPC_BATCH_INVALID for a batch without items, with too many,
- * or with items that have no id.
+ * Reads a body (docs/rpc.md): one request or an array of them. Unknown members are dropped. An upstream's item is built
+ * from the decoded method and the raw bytes of params and id, so it has the method that was checked.
+ * @throws ApiError INVALID_REQUEST for other JSON and no JSON; RPC_BATCH_INVALID for a batch without items, with too
+ * many, or with items without an id
  */
 export function readRequestBody(bytes: Uint8Array): RequestBody {
 	if (!isUtf8(bytes)) throw new ApiError("INVALID_REQUEST", { message: "The body is not valid UTF-8" });
@@ -229,7 +229,7 @@ class Keys {
 	#few: string[] | null = null;
 	#many: Set<string> | null = null;
 
-	/** Adds a key; returns false where it is repeated. */
+	/** Adds a key; returns false if it is repeated. */
 	add(key: string): boolean {
 		if (this.#many !== null) {
 			if (this.#many.size === MAX_MEMBERS)

@@ -7,18 +7,18 @@ import type { RpcDeps } from "./deps.ts";
 import type { KeyedRun } from "./idempotency.ts";
 import type { RequestBody } from "./request-body.ts";
 
-/** A request past its checks: what it asks, who pays, and what must end with it. */
+/** A request past its checks: its items, its payer, and the resources that end with it. */
 export interface RpcRunDeps {
 	readonly envelope: RequestBody;
 	readonly network: RpcNetwork;
-	/** By position. */
+	/** The items by position. */
 	readonly items: readonly RpcItem[];
 	readonly caller: Caller;
 	readonly call: Call;
 	readonly settlement: Settlement;
 	readonly keyed: KeyedRun | null;
 	readonly credits: CreditTake | null;
-	/** Of a credit. */
+	/** The price of a credit. */
 	readonly picoPrice: ChargeLine["picoPrice"];
 	readonly deps: RpcDeps;
 }

@@ -41,7 +41,7 @@ export class RpcRun {
 		this.#log = new SendLog(of);
 	}
 
-	/** Returns the answer. Throws what the upstreams throw; nothing is posted then, and nothing is left open. */
+	/** Returns the answer. Throws the errors of the upstreams; then nothing is posted and nothing is left open. */
 	async answer(): Promise<MeteredAnswer> {
 		const { call } = this.#of;
 		call.suspendIdleTimeout();

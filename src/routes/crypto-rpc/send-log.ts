@@ -6,8 +6,8 @@ import type { RpcRunDeps } from "./run-deps.ts";
 import { findSends, type Send, sendEnd, sendRows } from "./sends.ts";
 
 /**
- * The sends of one request. They are audited before anything goes out and once their outcome is known. Where it stays
- * unknown, a note makes a retry with the same idempotency key ask the chain before it sends again.
+ * The sends of one request. They are audited before they go out, and again once their outcome is known. If it stays
+ * unknown, a note makes a retry with the same idempotency key query the chain before it sends again.
  */
 export class SendLog {
 	readonly #of: RpcRunDeps;
@@ -26,8 +26,8 @@ export class SendLog {
 	}
 
 	/**
-	 * Hashes the sends and writes their rows, and under an idempotency key what a retry is to look for should this process
-	 * die: durable when it resolves.
+	 * Hashes the sends and writes their rows. Under an idempotency key it also writes the hashes that a retry looks up if
+	 * this process dies. Durable when it resolves.
 	 */
 	async begin(): Promise<void> {
 		if (this.#none) return;
@@ -56,7 +56,7 @@ export class SendLog {
 	/**
 	 * Returns, by position, the answers to sends that an earlier attempt under the same key made without learning their
 	 * outcome, and which the chain has.
-	 * @throws ApiError REQUEST_TIMEOUT where no upstream knows
+	 * @throws ApiError REQUEST_TIMEOUT if no upstream knows
 	 */
 	async sentBefore(): Promise<ReadonlyMap<number, RpcOutcome>> {
 		const { keyed, network, call, deps } = this.#of;
@@ -77,12 +77,12 @@ export class SendLog {
 		return known;
 	}
 
-	/** Returns true where it is unknown whether a send was accepted. */
+	/** Returns true if it is unknown whether a send was accepted. */
 	anyUnknown(outcomes: readonly RpcOutcome[]): boolean {
 		return this.#sends.some((send) => outcomes[send.index]?.kind === "missing");
 	}
 
-	/** After the post: records the outcomes in the audit, and leaves unknown ones to a retry. */
+	/** Records the outcomes in the audit after the post, and leaves unknown ones to a retry. */
 	async ended(outcomes: readonly RpcOutcome[]): Promise<void> {
 		const unknown: number[] = [];
 		for (const send of this.#sends) {
@@ -93,7 +93,10 @@ export class SendLog {
 		await this.#leave(unknown);
 	}
 
-	/** Returns the error of a failed call, with what is known of its sends; records it in the audit and for a retry. */
+	/**
+	 * Returns the error of a failed call with the known state of its sends. Records that state in the audit and for a
+	 * retry.
+	 */
 	async failed(error: unknown): Promise<unknown> {
 		if (this.#sends.length === 0) return error;
 		const places = error instanceof RpcCallError ? error.unknownSends : [];
@@ -104,7 +107,7 @@ export class SendLog {
 		return error instanceof ApiError && unknown.length > 0 ? this.#withHashes(error, unknown) : error;
 	}
 
-	/** Adds the hashes to look for to the error, and what is safe to do. */
+	/** Adds to the error the hashes to look up, and the safe next step. */
 	#withHashes(error: ApiError, unknown: readonly number[]): ApiError {
 		const hashes = unknown.flatMap((index) => this.#sendAt(index)?.hashes?.txHash ?? []);
 		const named = hashes.length > 0 ? ` (${hashes.join(", ")})` : "";

@@ -53,7 +53,7 @@ export function sendRows(sends: readonly Send[], requestId: string, caller: Call
 }
 
 /**
- * Returns a send's outcome for the audit: `accepted`, or the error's code. The node's hash counts only where it could
+ * Returns a send's outcome for the audit: `accepted`, or the error's code. The node's hash counts only if it could
  * not be computed here, since our own hash is more reliable.
  */
 export function sendEnd(send: Send, outcome: RpcOutcome): { readonly outcome: string; readonly txHash: string | null } {

@@ -6,7 +6,7 @@ import { freeBytes } from "../../wire/index.ts";
 import { streamFrame } from "./answers.ts";
 import type { RequestBody } from "./request-body.ts";
 
-/** Larger answers are not kept under an idempotency key. */
+/** Larger answers are not stored under an idempotency key. */
 const MAX_STORED_BYTES = 8 << 20;
 
 export interface StreamedAnswerDeps {
@@ -23,8 +23,8 @@ export interface StreamedAnswerDeps {
 
 /**
  * Returns the body of a large answer, and a promise that resolves when the answer has ended in any way. The upstream's
- * bytes go out as they arrive, and the last bytes wait for the post. Where the upstream breaks off, the connection is
- * reset and nothing is charged. A caller who leaves pays: the answer had begun.
+ * bytes are sent as they arrive, and the last bytes wait for the post. If the upstream breaks off, the connection is
+ * reset and nothing is charged. A caller that leaves is charged, since the answer had begun.
  */
 export function streamedAnswer(deps: StreamedAnswerDeps): { readonly body: ReadableStream; readonly ended: Promise<void> } {
 	const { stream, signal, ticket, post, end } = deps;
@@ -58,7 +58,7 @@ async function* piecesOf({ envelope, stream, signal }: StreamedAnswerDeps, copy:
 		for (let read = await reader.read(); !read.done; read = await reader.read()) {
 			copy?.add(read.value);
 			yield read.value;
-			// Written bytes were copied. Bytes that a caller who has left did not take may still be read.
+			// Written bytes were copied. If the caller has left, unsent bytes may still be read.
 			if (!signal.aborted) freeBytes(read.value);
 		}
 	} finally {

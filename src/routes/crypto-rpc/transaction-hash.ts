@@ -11,11 +11,11 @@ const BLOB_TYPE = 0x03;
 /** Transaction types of EIP-2930, EIP-1559, EIP-7702. */
 const PLAIN_TYPES: readonly number[] = [0x01, 0x02, 0x04];
 
-/** Both as 0x and 64 lower-case hex digits. */
+/** Two hashes, each 0x and 64 lower-case hex digits. */
 export interface TransactionHashes {
 	/** keccak256 of the bytes as they were sent. */
 	readonly rawHash: string;
-	/** The transaction's hash on the chain; null where its type is unknown here, or it is no transaction. */
+	/** The transaction's hash on the chain; null if its type is unknown here, or it is no transaction. */
 	readonly txHash: string | null;
 }
 
@@ -46,7 +46,7 @@ export async function transactionHashes(raw: string): Promise<TransactionHashes 
 	return { rawHash, txHash: await keccak([Uint8Array.of(BLOB_TYPE), bytes.subarray(wrapped.start, inner.end)]) };
 }
 
-/** Returns where the content of the RLP list at `at` begins and ends (RLP, "Definition"); null where there is none. */
+/** Returns where the content of the RLP list at `at` begins and ends (RLP, "Definition"); null if there is none. */
 function listItem(bytes: Uint8Array, at: number): { readonly start: number; readonly end: number } | null {
 	const first = bytes[at] ?? 0;
 	if (first < 0xc0) return null;

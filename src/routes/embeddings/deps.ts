@@ -4,7 +4,7 @@ import type { Config } from "../../config/index.ts";
 import type { EmbeddingEngine } from "../../engines/embeddings/port.ts";
 import type { EmbeddingUpstreams } from "../../upstreams/embeddings/port.ts";
 
-/** The dependencies of the embeddings route, handed in once. They are functions where a reload changes the result. */
+/** The dependencies of the embeddings route. They are functions if a reload changes the result. */
 export interface EmbeddingsDeps {
 	readonly budgets: Budgets;
 	readonly upstreams: EmbeddingUpstreams;

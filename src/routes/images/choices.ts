@@ -62,8 +62,8 @@ export function resolvedRatio(
 }
 
 /**
- * Returns how an upstream's picture is finished. With tiers it gets exactly the tier's size; without, it keeps its own,
- * cropped where the ratio differs, and is never enlarged.
+ * Returns how an upstream's picture is finished. With tiers it gets exactly the tier's size. Without tiers it keeps its
+ * size, is cropped if the ratio differs, and is never enlarged.
  */
 export function finishOptions(facts: ImageProperties, choices: ChosenTiers, ratio: ImageSize): FinishOptions {
 	const { format, resolution } = choices;

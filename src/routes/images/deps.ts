@@ -5,13 +5,13 @@ import type { ImageEngine } from "../../engines/images/port.ts";
 import type { ImageUpstreams } from "../../upstreams/images/port.ts";
 import type { PublicFetch } from "../../upstreams/public-fetch/port.ts";
 
-/** The dependencies of the image routes, handed in once. They are functions where a reload changes the result. */
+/** The dependencies of the image routes. They are functions if a reload changes the result. */
 export interface ImageDeps {
 	readonly budgets: Budgets;
 	readonly upstreams: ImageUpstreams;
-	/** What reads, writes, edits and scores pictures; null where it cannot run on this machine. */
+	/** Reads, writes, edits and scores pictures; null if it cannot run on this machine. */
 	readonly engine: ImageEngine | null;
-	/** Reads pictures from addresses that callers give. */
+	/** Reads pictures at callers' addresses. */
 	readonly fetchPublic: PublicFetch;
 	readonly catalog: () => Catalog;
 	readonly config: () => Config;

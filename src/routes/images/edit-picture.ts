@@ -24,7 +24,7 @@ export interface EditOrder {
 	readonly prompt: string;
 	readonly sources: readonly PictureSource[];
 	readonly choices: ChosenTiers;
-	/** The exact size of the result, where the caller gave pixels; null: by tiers and ratio. */
+	/** The exact size of the result, if the caller gave pixels; null: by tiers and ratio. */
 	readonly exactSize: ImageSize | null;
 	readonly safeMode: boolean | undefined;
 	/** The field of the pictures, for faults. */

@@ -7,7 +7,7 @@ export const promptField = (maxLength = MAX_PROMPT) =>
 
 export const imageText = (description: string) => Type.Optional(Type.String({ minLength: 1, description }));
 
-/** What edits have in common. */
+/** Fields of all edits. */
 export const editChoices = {
 	aspect_ratio: Type.Optional(
 		Type.Enum([...RATIOS], { default: "auto", description: "auto: the model's ratio that is nearest to the first picture's" }),

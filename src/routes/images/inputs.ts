@@ -46,7 +46,7 @@ export async function readPictures(
 
 /**
  * Returns a mask for upstreams that do not use transparency.
- * @throws ApiError INVALID_REQUEST where nothing in it is masked
+ * @throws ApiError INVALID_REQUEST if nothing in it is masked
  */
 async function twoColours(
 	engine: ImageEngine,

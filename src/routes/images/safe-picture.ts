@@ -5,7 +5,7 @@ import type { ImageDeps } from "./deps.ts";
 
 /**
  * Returns the engine that every image route needs.
- * @throws ApiError MODEL_OFFLINE where it cannot run here
+ * @throws ApiError MODEL_OFFLINE if it cannot run here
  */
 export function engineOf({ engine }: Pick<ImageDeps, "engine">): ImageEngine {
 	if (engine !== null) return engine;
@@ -15,8 +15,8 @@ export function engineOf({ engine }: Pick<ImageDeps, "engine">): ImageEngine {
 }
 
 /**
- * Returns true where results must be checked: unless the caller disables that and the operator allows it.
- * @throws ApiError MODEL_OFFLINE where checking is not possible yet, so that no unusable picture is made
+ * Returns true if results must be checked: unless the caller disables that and the operator allows it.
+ * @throws ApiError MODEL_OFFLINE if checking is not possible yet, so that no unusable picture is made
  */
 export async function isChecked(requested: boolean | undefined, deps: Pick<ImageDeps, "engine" | "config">): Promise<boolean> {
 	const { safeMode } = deps.config().images;

@@ -10,7 +10,7 @@ import { MAX_FILE_BYTES } from "./limits.ts";
 /** A picture as a caller sent it, not checked yet. */
 export interface PictureSource {
 	readonly from: { readonly bytes: Uint8Array } | { readonly url: string };
-	/** Its path in the request. */
+	/** The path of the picture in the request. */
 	readonly path: readonly (string | number)[];
 	/** `mask`: its transparent parts mark what to change in the first picture. */
 	readonly role: "picture" | "mask";

@@ -35,7 +35,7 @@ export class ImageWork {
 		this.#order = order;
 	}
 
-	/** For `ImageForward.onSent`. */
+	/** The callback for `ImageForward.onSent`. */
 	readonly sent = (upstream: string): void => {
 		this.#sentTo = upstream;
 	};

@@ -84,7 +84,7 @@ function serviceOf(request: CountTokensBody): Partial<ChatBody> {
 	return parameters === undefined ? {} : { service_parameters: parameters };
 }
 
-/** Returns true where the choice is the hosted search: by its name, or as the only tool. */
+/** Returns true if the choice is the hosted search: by its name, or as the only tool. */
 function mustSearch({ tools = [], tool_choice: choice }: CountTokensBody): boolean {
 	if (choice?.type === "any") return tools.length > 0 && tools.every(isSearch);
 	return choice?.type === "tool" && tools.some((tool) => tool.name === choice.name && isSearch(tool));

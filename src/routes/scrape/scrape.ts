@@ -9,7 +9,7 @@ import { type Admission, largeJson } from "../../server/endpoint.ts";
 import { flatPriced } from "../../server/flat-price.ts";
 import type { ScrapeBody } from "./schema.ts";
 
-/** The dependencies of the scrape route, handed in once. They are functions where a reload changes the result. */
+/** The dependencies of the scrape route. They are functions if a reload changes the result. */
 export interface ScrapeDeps {
 	readonly budgets: Budgets;
 	readonly pages: PageReader;

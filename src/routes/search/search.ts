@@ -9,7 +9,7 @@ import { flatPriced } from "../../server/flat-price.ts";
 import { SearchFault, type WebSearch } from "../../upstreams/search/index.ts";
 import { DEFAULT_PROVIDER, DEFAULT_RESULTS, type SearchBody } from "./schema.ts";
 
-/** The dependencies of the search route, handed in once. They are functions where a reload changes the result. */
+/** The dependencies of the search route. They are functions if a reload changes the result. */
 export interface SearchDeps {
 	readonly budgets: Budgets;
 	readonly search: WebSearch;

@@ -8,7 +8,7 @@ import { type Admission, type Answer, type Input, largeJson } from "../../server
 import { flatPriced } from "../../server/flat-price.ts";
 import type { TextParserBody } from "./schema.ts";
 
-/** The dependencies of the text parser, handed in once. They are functions where a reload changes the result. */
+/** The dependencies of the text parser. They are functions if a reload changes the result. */
 export interface TextParserDeps {
 	readonly budgets: Budgets;
 	readonly documents: DocumentReader;

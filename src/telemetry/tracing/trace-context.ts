@@ -10,8 +10,8 @@ export interface TraceParent {
 const SHAPE = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 
 /**
- * Parses a traceparent; null if it is malformed, which counts as no header (3.2.2.5). Of a later version the known fields are
- * read.
+ * Parses a traceparent; null if it is malformed, which counts as no header (3.2.2.5). In a later version only the known
+ * fields are read.
  */
 export function parseTraceparent(header: string | null): TraceParent | null {
 	const [, version, traceId = "", spanId = "", flags = "", rest] = SHAPE.exec(header?.trim() ?? "") ?? [];

@@ -9,13 +9,13 @@ const OPENING_BRACKET = 0x5b;
 
 const BEGINNINGS = ["data:", "event:", "id:", "retry:", ":"].map((text) => Buffer.from(text));
 
-/** Returns true where the first byte that is not blank begins a JSON object; null where all are blank. */
+/** Returns true if the first byte that is not blank begins a JSON object; null if all are blank. */
 export function beginsAsObject(bytes: Uint8Array): boolean | null {
 	const at = beginningOf(bytes);
 	return at === bytes.length ? null : bytes[at] === OPENING_BRACE;
 }
 
-/** Returns true where the first byte that is not blank begins a JSON array; null where all are blank. */
+/** Returns true if the first byte that is not blank begins a JSON array; null if all are blank. */
 export function beginsAsArray(bytes: Uint8Array): boolean | null {
 	const at = beginningOf(bytes);
 	return at === bytes.length ? null : bytes[at] === OPENING_BRACKET;
@@ -26,7 +26,7 @@ const MAX_CHUNK_LINE_BYTES = 32 * 1024;
 const LF = 0x0a;
 
 /**
- * Returns true where the first line of a body is a chunk of a stream: some servers send one object a line, without
+ * Returns true if the first line of a body is a chunk of a stream: some servers send one object a line, without
  * `data:`.
  */
 export function beginsAsChunkLine(bytes: Uint8Array): boolean {
@@ -42,7 +42,7 @@ export function beginsAsChunkLine(bytes: Uint8Array): boolean {
 }
 
 /**
- * Returns true where a whole body consists of chunks, one a line. A single line is a whole answer, and so is indented
+ * Returns true if a whole body consists of chunks, one a line. A single line is a whole answer, and so is indented
  * JSON.
  */
 export function isChunkLines(bytes: Uint8Array): boolean {
@@ -62,12 +62,12 @@ function isChunk(value: unknown): boolean {
 	return isRecord(first.delta) || (typeof first.text === "string" && !isFinishReason(first.finish_reason));
 }
 
-/** Returns true where a body begins as HTML: a page comes from no model server, whatever its content type. */
+/** Returns true if a body begins as HTML: a page comes from no model server, whatever its content type. */
 export function beginsAsPage(bytes: Uint8Array): boolean {
 	return bytes[beginningOf(bytes)] === OPENING_ANGLE;
 }
 
-/** Returns true where a body begins as an event stream (WHATWG HTML, "Server-sent events"). */
+/** Returns true if a body begins as an event stream (WHATWG HTML, "Server-sent events"). */
 export function beginsAsEvents(bytes: Uint8Array): boolean {
 	const at = beginningOf(bytes);
 	if (bytes[at] === OPENING_BRACE) return false;

@@ -60,7 +60,7 @@ function textDialect(dialect: Dialect): Dialect {
 	return dialect.maxTokens === "max_tokens" ? dialect : { ...dialect, maxTokens: "max_tokens" };
 }
 
-/** Returns the failure of a provider asked for a bare text; another upstream of the model may take it. */
+/** Returns the failure of a provider that was sent a bare text. Another upstream of the model may accept it. */
 function noBareTexts(model: string): UpstreamFailure {
 	const message = `model: ${model} takes conversations alone; send this prompt to /chat/completions`;
 	return new UpstreamFailure("offline", new ApiError("INVALID_REQUEST", { message, param: "model" }), "no completions", 404);

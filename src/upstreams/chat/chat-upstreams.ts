@@ -121,7 +121,7 @@ function unary(call: ChatForward, deps: ChatAttemptDeps): Promise<WholeAnswer> {
 	);
 }
 
-/** Returns true where GET /models answers, even with 404. */
+/** Returns true if GET /models answers, even with 404. */
 async function probe(fetch: Fetch, clock: TimerClock, node: UpstreamNode): Promise<boolean> {
 	const controller = new AbortController();
 	const cancelTimer = clock.after(PROBE_MS, () => controller.abort());

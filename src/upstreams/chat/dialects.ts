@@ -30,7 +30,7 @@ export const PLAIN_FIELDS = [
 ] as const;
 export type PlainField = (typeof PLAIN_FIELDS)[number];
 
-/** Never sent to any server (docs/chat.md). */
+/** Fields that are never sent to any server (docs/chat.md). */
 export const NEVER_FORWARDED = ["service_parameters", "user", "store", "fallbacks"] as const;
 
 export interface Dialect {
@@ -45,17 +45,17 @@ export interface Dialect {
 	readonly toolChoice: "any" | "strings" | "none";
 	/** `json_object` unchanged, or as a json_schema of any object. */
 	readonly jsonObject: "known" | "as_schema";
-	/** Where the reasoning effort goes; `efforts` renames values that the server refuses. */
+	/** The field of the reasoning effort; `efforts` renames values that the server refuses. */
 	readonly effort: "reasoning_effort" | "reasoning";
 	readonly efforts?: Readonly<Record<string, string>>;
-	/** How thinking is turned off. `listed_effort`: reasoning_effort `none`, where the model's entry lists it. */
+	/** How thinking is turned off. `listed_effort`: reasoning_effort `none`, if the model's entry lists it. */
 	readonly thinkingOff: "chat_template_kwargs" | "effort_none" | "reasoning_enabled" | "listed_effort";
 	/** min_temp and max_temp as a centre and a half width. */
 	readonly dynamicTemperature: "dynatemp_range" | null;
 	readonly verbosity: boolean;
 	/** Values of prompt_cache_retention, ours to the server's; null: it has no such field. */
 	readonly cacheRetention: Readonly<Record<string, string>> | null;
-	/** Keys of assistant messages: taken out, or renamed. */
+	/** Keys of assistant messages to remove (null) or rename. */
 	readonly messageKeys: Readonly<Record<string, string | null>>;
 	/** Keys of content parts that the server refuses. */
 	readonly partKeys: readonly string[];

@@ -27,7 +27,7 @@ export class EventFrame {
 		this.lineTail = `${tail}\n\n`;
 	}
 
-	/** Returns the event, where it has this frame and its piece is JSON; else null. */
+	/** Returns the event, if it has this frame and its piece is JSON; else null. */
 	match(text: string): FramedEvent | null {
 		const end = text.length - this.tail.length;
 		if (end < this.head.length || !text.startsWith(this.head) || !text.endsWith(this.tail)) return null;
@@ -67,7 +67,7 @@ export class FramedEvent implements ChatEvent {
 	}
 }
 
-/** Returns the decoded text; null where it is not the content of a JSON string. */
+/** Returns the decoded text; null if it is not the content of a JSON string. */
 function unquoted(written: string): string | null {
 	try {
 		return JSON.parse(`"${written}"`) as string;
@@ -78,7 +78,7 @@ function unquoted(written: string): string | null {
 
 /**
  * Returns the frame of a parsed event that carries only a piece of one choice's text, thoughts or tool arguments (no
- * usage, no end). Returns null for every other event, and where the position of the piece is ambiguous.
+ * usage, no end). Returns null for every other event, and if the position of the piece is ambiguous.
  */
 export function frameOf(text: string, body: Fields): EventFrame | null {
 	if ((body.usage ?? null) !== null || body.x_groq || body.eval_count) return null;
@@ -97,7 +97,7 @@ export function frameOf(text: string, body: Fields): EventFrame | null {
 /** Keys of a delta that may hold content. */
 const TEXT_KEYS = ["content", "reasoning_content", "reasoning", "refusal", "tool_calls"];
 
-/** Returns the one string of an event that does not end it; null where it has none or several. */
+/** Returns the one string of an event that does not end it; null if it has none or several. */
 function pieceOf(body: Fields | null): string | null {
 	const choice = only(body?.choices);
 	if (choice === null || isFinishReason(choice.finish_reason) || choice.usage) return null;
@@ -139,7 +139,7 @@ export interface ChatEvent {
 	/** Parsed at first use. */
 	readonly body: Readonly<Record<string, unknown>>;
 	/**
-	 * Set where the event differs from an earlier one only in the piece of the model's text, without usage and without an
+	 * Set if the event differs from an earlier one only in the piece of the model's text, without usage and without an
 	 * end. `piece` is that piece, and `written` is its JSON form.
 	 */
 	readonly frame: EventFrame | null;

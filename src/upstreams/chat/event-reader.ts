@@ -45,11 +45,11 @@ type Fields = Readonly<Record<string, unknown>>;
 export class EventReader {
 	readonly #parser: SseParser;
 	readonly #mask: SecretMask;
-	/** null where no secret is sent to the upstream. */
+	/** null if no secret is sent to the upstream. */
 	readonly #split: SplitSecrets | null;
 	readonly #frames: EventFrame[] = [];
 	readonly #ollama = new OllamaChunks();
-	/** null where the body is no array; undefined while all bytes were blank. */
+	/** null if the body is no array; undefined while all bytes were blank. */
 	#array: ArrayLines | null | undefined;
 	#misses = 0;
 	#finishReasonSeen = false;
@@ -75,7 +75,7 @@ export class EventReader {
 		return this.#usage;
 	}
 
-	/** True once `[DONE]` came or the body has ended, without a fault before it. */
+	/** True once `[DONE]` was read or the body has ended, without a fault before it. */
 	get done(): boolean {
 		return this.#isOver && this.#fault === null;
 	}
@@ -112,7 +112,7 @@ export class EventReader {
 	/**
 	 * Ends the body and returns its last event, which may lack its blank line. Some servers omit `[DONE]`, so a
 	 * finish_reason also completes the answer.
-	 * @throws UpstreamFailure where the answer is incomplete
+	 * @throws UpstreamFailure if the answer is incomplete
 	 */
 	end(): ChatEvent[] {
 		this.#bodyEnded = true;
@@ -156,7 +156,7 @@ export class EventReader {
 		return event;
 	}
 
-	/** Parses an event; returns null where the body ended within it. */
+	/** Parses an event; returns null if the body ended within it. */
 	#parsed(text: string): ChatEvent | null {
 		let parsed: unknown;
 		try {

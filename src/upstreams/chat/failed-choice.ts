@@ -2,7 +2,7 @@ import { isRecord } from "../../schema/is-record.ts";
 import { brokenAnswer, failureOfAnswer, type UpstreamFailure } from "../failures.ts";
 import { isFailedReason } from "../finish-reason.ts";
 
-/** Returns the failure of an answer whose server says that a choice failed; null where it says so of none. */
+/** Returns the failure of an answer whose server says that a choice failed; null if it says so of none. */
 export function failureOfChoices(choices: unknown): UpstreamFailure | null {
 	if (!Array.isArray(choices)) return null;
 	for (const choice of choices as unknown[]) {

@@ -28,7 +28,7 @@ export interface ChatForward {
 	readonly choices: number;
 	/** True: the body is for the upstream's `/completions`, a bare text to continue. */
 	readonly isText?: boolean;
-	/** Set where the content is sealed for one server's key: it goes to that server alone, with the keys. */
+	/** Set if the content is sealed for one server's key: it goes to that server alone, with the keys. */
 	readonly sealed?: SealedForward | undefined;
 	/** The tenant in whose share of an engine, or of an upstream's places, the request counts. */
 	readonly tenant: string;
@@ -53,7 +53,7 @@ export interface WholeAnswer {
 	readonly long: LongStrings;
 	/** The parsed answer. */
 	readonly body: Readonly<Record<string, unknown>>;
-	/** null where the upstream reported none. */
+	/** null if the upstream reported none. */
 	readonly usage: TokenUsage | null;
 	/** Number of attempts before this one. */
 	readonly retries: number;

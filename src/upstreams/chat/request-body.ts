@@ -86,7 +86,7 @@ function shapeLogprobs(body: BodyView, dialect: Dialect, model: TextModel): void
 	if (!known || body.value("logprobs") !== true || !body.slice("top_logprobs")) body.drop("top_logprobs");
 }
 
-/** Sets dynamic temperature between two bounds; where one bound is absent, the plain temperature replaces it. */
+/** Sets dynamic temperature between two bounds; if one bound is absent, the plain temperature replaces it. */
 function shapeTemperature(body: BodyView, dialect: Dialect): void {
 	const [min, max, plain] = [body.value("min_temp"), body.value("max_temp"), body.value("temperature")];
 	body.drop("min_temp");

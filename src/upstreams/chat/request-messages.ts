@@ -28,7 +28,7 @@ function marksOf(dialect: Dialect): readonly Uint8Array[] {
 
 /**
  * Returns the messages with only the changes that this dialect needs: the role `developer`, keys of messages and of
- * content parts that its server refuses or renames. undefined where nothing changes.
+ * content parts that its server refuses or renames. undefined if nothing changes.
  */
 export function rewriteMessages(messages: JsonSlice, dialect: Dialect): Splice | undefined {
 	// A native search comes first, since nearly all requests have none of these.
@@ -69,7 +69,7 @@ function rewritePart(bytes: Uint8Array, range: ByteRange, dialect: Dialect): Spl
 	return memberSplice(bytes, members, new Map(dialect.partKeys.map((key) => [key, null])), range);
 }
 
-/** Returns the array with some elements replaced; all other bytes stay. undefined where none is replaced. */
+/** Returns the array with some elements replaced; all other bytes stay. undefined if none is replaced. */
 function rewriteElements(array: JsonSlice, rewrite: (element: ByteRange) => Splice | null): Splice | undefined {
 	const output = new Splice(array.bytes);
 	let copiedTo = array.start;

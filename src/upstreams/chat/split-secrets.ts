@@ -8,8 +8,8 @@ import { textPlaces } from "./event-texts.ts";
 /** Fewer characters of a secret reveal nothing, and end many a word. */
 const LEAST_BEGINNING = 6;
 /**
- * Maximum number of texts followed in one stream: those of eight choices, with calls. Past it held-back text is
- * released.
+ * Maximum number of texts followed in one stream: those of eight choices, with calls. Above it, text that is held back
+ * is released.
  */
 const MAX_TEXTS = 256;
 

@@ -198,7 +198,7 @@ export class UpstreamStream implements ChatStream {
 		return restOf(reader, beginning, { maxBytes: this.#deps.maxEventBytes, isEnough, onPiece: () => current.timeout.onBytes() });
 	}
 
-	/** Returns the events of a read; none where it was comments only, or the end of the body. */
+	/** Returns the events of a read; none if it was comments only, or the end of the body. */
 	#eventsOf(answer: OpenAnswer, bytes: Uint8Array | undefined): EventBatch {
 		const { events, current } = answer;
 		if (bytes === undefined) {

@@ -16,9 +16,9 @@ export class CallIdentity {
 	}
 
 	/**
-	 * Returns true where a fragment with this id and name belongs to another call. A name repeated without an id belongs
-	 * to another call where it differs, or where the arguments so far are complete.
-	 * @param isWhole returns true where the arguments so far are a complete object
+	 * Returns true if a fragment with this id and name belongs to another call. A name repeated without an id belongs
+	 * to another call if it differs, or if the arguments so far are complete.
+	 * @param isWhole returns true if the arguments so far are a complete object
 	 */
 	isOther(id: unknown, name: unknown, isWhole: () => boolean): boolean {
 		const fragmentId = nonBlankId(id);

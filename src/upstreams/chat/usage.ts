@@ -7,7 +7,7 @@ type Fields = Readonly<Record<string, unknown>>;
  * Returns the token usage of a chat completion or chunk, in any of the spellings that servers use: OpenAI
  * (`prompt_tokens`, `*_details`), DeepSeek (`prompt_cache_hit_tokens`), Anthropic's names (`input_tokens`,
  * `cache_read_input_tokens`, `cache_creation_input_tokens`), OpenRouter (`cache_write_tokens`), Groq (`x_groq.usage`),
- * Ollama (`prompt_eval_count`, `eval_count`). null where there is none, or where it counts no tokens at all: a prompt
+ * Ollama (`prompt_eval_count`, `eval_count`). null if there is none, or if it counts no tokens at all: a prompt
  * has at least one. Cached and cache-write tokens are parts of the prompt and never exceed it. Thinking is part of the
  * output, even where a server counts it only in `total_tokens`.
  */
@@ -47,7 +47,7 @@ export function tokenUsageOf(usage: Fields): TokenUsage | null {
 	const output = first(usage.completion_tokens, usage.output_tokens, usage.eval_count);
 	const prompt = first(usage.prompt_tokens, usage.input_tokens, usage.prompt_eval_count);
 	const total = count(usage.total_tokens);
-	// A total alone does not show what was counted.
+	// A total alone does not show which tokens were counted.
 	if (prompt + output === 0) return null;
 	const { ofPrompt, ofOutput } = unplacedTokens({ prompt, output, total, reasoning, cached: cached + written, usage });
 	const promptTokens = prompt + ofPrompt;
@@ -100,7 +100,7 @@ function ollamaFields(body: Fields): Fields | undefined {
 	return count(body.prompt_eval_count) !== undefined || count(body.eval_count) !== undefined ? body : undefined;
 }
 
-/** Returns the first value that is a count; 0 where none is. */
+/** Returns the first value that is a count; 0 if none is. */
 function first(...values: readonly unknown[]): number {
 	for (const value of values) {
 		const number = count(value);

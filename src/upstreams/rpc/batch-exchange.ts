@@ -57,7 +57,7 @@ function arrayBody(items: readonly RpcItem[], first: number): Uint8Array {
 
 /**
  * Sends one array of items to one upstream.
- * @throws RpcFault where none of them was answered, BatchRefused where it takes no such array
+ * @throws RpcFault if none of them was answered, BatchRefused if it takes no such array
  */
 export async function sendArray(exchange: Exchange, items: readonly RpcItem[]): Promise<ArrayAnswer> {
 	const first = nextIds(items.length);
@@ -120,7 +120,7 @@ interface Element {
 
 /**
  * Reads one element of an array of answers.
- * @throws RpcFault where its end cannot be found
+ * @throws RpcFault if its end cannot be found
  */
 function readElement(bytes: Uint8Array, at: number): Element {
 	const envelope: ResponseMembers = { id: null, result: null, error: null };
@@ -174,7 +174,7 @@ function refusalOfArray(bytes: Uint8Array, from: number): RpcFault {
 	return fault?.kind === "busy" ? fault : brokenAnswer(`error ${code} in answer to an array`);
 }
 
-/** Sends items one by one to a server that takes no array. Throws the last fault where none was answered. */
+/** Sends items one by one to a server that takes no array. Throws the last fault if none was answered. */
 export async function sendOneByOne(exchange: Exchange, items: readonly RpcItem[]): Promise<ArrayAnswer> {
 	const answers: ArrayAnswer = Array.from({ length: items.length }, () => null);
 	const queue = items.entries();

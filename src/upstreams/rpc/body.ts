@@ -38,7 +38,7 @@ const MAX_WHOLE = 256 * 1024;
 export interface Body {
 	/**
 	 * Returns the next bytes; null at the end.
-	 * @throws RpcFault where they cannot be decompressed, and the errors of the connection
+	 * @throws RpcFault if they cannot be decompressed, and the errors of the connection
 	 */
 	next(): Promise<Uint8Array | null>;
 	/** Cancels the rest. May be called at any time, and more than once. */

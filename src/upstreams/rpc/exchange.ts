@@ -176,7 +176,7 @@ function messageOf(bytes: Uint8Array, { error }: ResponseMembers): string {
 	return error === null ? "" : errorOf(bytes, error).message;
 }
 
-/** Returns the fault of a body that is not JSON; null where it may be an answer. */
+/** Returns the fault of a body that is not JSON; null if it may be an answer. */
 export function refusalOf(bytes: Uint8Array, from: number, status: number): RpcFault | null {
 	if (from >= bytes.length) return status === 400 ? faultOfStatus(status) : brokenAnswer("an empty answer");
 	if (bytes[from] === LESS_THAN) return status === 400 ? faultOfStatus(status) : brokenAnswer("a page in place of an answer");

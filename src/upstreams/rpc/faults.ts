@@ -103,7 +103,7 @@ const UNSUPPORTED_CODES: ReadonlySet<number> = new Set([-32601, -32004]);
 const UNSUPPORTED_WORDS =
 	/method\b.{0,80}\b(?:not (?:found|supported|available|allowed|enabled|whitelisted)|does not exist|unsupported|disabled)|(?:unsupported|unknown|unavailable) method|method handler crashed/i;
 
-/** Returns the fault of a JSON-RPC error; null where it is an answer. */
+/** Returns the fault of a JSON-RPC error; null if it is an answer. */
 export function faultOfError(error: RpcError, message: string): RpcFault | null {
 	const { code } = error;
 	if (code === null) return null;

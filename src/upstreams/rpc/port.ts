@@ -27,7 +27,7 @@ export type RpcOutcome =
 			/** The member that answered this item of a batch, whose items may come from several members. */
 			readonly upstream?: string;
 	  }
-	/** `code`: that of the error, where it is an integer. */
+	/** `code`: that of the error, if it is an integer. */
 	| { readonly kind: "error"; readonly value: Uint8Array; readonly code: number | null }
 	/** The upstreams answered the batch without this item. Whether a send was accepted is unknown. */
 	| { readonly kind: "missing" };

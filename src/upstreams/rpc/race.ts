@@ -8,7 +8,7 @@ import type { CallKind, NetworkPool, WaitingCall } from "./network.ts";
 const LEAST_HEDGE_MS = 25;
 const MOST_HEDGE_MS = 2_000;
 const UNKNOWN_HEDGE_MS = 400;
-/** A read waits for one upstream no longer than this share of its whole time, whatever the hedge budget is. */
+/** Share of its whole time that a read waits for one upstream, independent of the hedge budget. */
 const PATIENCE = 1 / 3;
 
 export interface RaceCall {

@@ -78,7 +78,7 @@ export function solanaHeader(
 
 export type Signer = WalletSignIn & { readonly clock: ManualClock };
 
-/** A checker with a clock that the test sets; wallets that are contracts and a store only where they are given. */
+/** A checker with a clock that the test sets; wallets that are contracts and a store only if they are given. */
 export function newSignIn(over: Partial<WalletSignInDeps> & { readonly clock?: ManualClock } = {}): Signer {
 	const clock = over.clock ?? new ManualClock(NOW);
 	const store: Pick<StorePort, "admin"> = { admin: () => Promise.reject(new Error("no store in this test")) };

@@ -1,6 +1,6 @@
 /**
- * /api_keys/generate_web3_key: a key for a wallet with a stake whose owner has no key yet. Public: the wallet signs the
- * token, which is valid once. Promises: all keys of a wallet belong to one account.
+ * /api_keys/generate_web3_key: creates a key for a wallet with a stake whose owner has no key yet. Public: the wallet
+ * signs a token that is valid once. All keys of a wallet belong to one account.
  */
 import Type from "typebox";
 import {

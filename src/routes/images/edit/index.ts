@@ -1,6 +1,6 @@
 /**
- * POST /image/edit. Promises: a picture in the requested format and size, whatever edits it; a price known before; a
- * failure costs nothing. Never logs a prompt or a picture.
+ * POST /image/edit: an edited picture in the requested format and size. The price is known before. A failure costs
+ * nothing. Prompts and pictures are never logged.
  */
 import { hasFreeModel, imageRateLimit } from "../../../catalog/index.ts";
 import { invalidField } from "../../../schema/index.ts";

@@ -1,6 +1,6 @@
 /**
- * POST /image/generate. Promises: the requested size and format; a price by the number of requested pictures, known
- * before; a failure costs nothing.
+ * POST /image/generate: pictures in the requested size and format. The price is by the number of requested pictures,
+ * and known before. A failure costs nothing.
  */
 import { hasFreeModel, type ImageSize, imageRateLimit, ratioOf, tierSize } from "../../../catalog/index.ts";
 import type { ImageProperties } from "../../../catalog/types.ts";

@@ -1,6 +1,6 @@
 /**
- * POST /image/upscale. Promises: a PNG with two or four times the sides, less where that would be too large; the price
- * of the requested factor. Lanczos resampling on this machine, unless a server is configured.
+ * POST /image/upscale: a PNG with two or four times the sides, or less if that would be too large. The price is that of
+ * the requested factor. Lanczos resampling on this machine, unless a server is configured.
  */
 
 import type { HoldContext } from "../../../budgets/port.ts";
@@ -122,7 +122,7 @@ async function upscaledThere(bytes: Uint8Array, scale: number, { call, deps, wor
 	return { answer: bareAnswer(result), upstream: imageAnswer.upstream, retries: imageAnswer.retries };
 }
 
-/** Returns the enlarged size. Throws ImageFault where there is nothing left to enlarge. */
+/** Returns the enlarged size. Throws ImageFault if there is nothing left to enlarge. */
 function enlarged({ width, height }: Picture, scale: number): { width: number; height: number } {
 	const factor = Math.min(scale, Math.sqrt(MAX_UPSCALED_PIXELS / (width * height)));
 	if (factor < 1)

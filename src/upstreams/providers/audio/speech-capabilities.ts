@@ -35,7 +35,7 @@ export interface SpeechCapabilities {
 	readonly language: boolean;
 	/** Accepts a sample with the request. */
 	readonly sample: boolean;
-	/** Where the audio is: in the body, in a file that the answer names, or inside JSON. */
+	/** The place of the audio: in the body, in a file that the answer names, or inside JSON. */
 	readonly audio: "answer" | "file" | "json";
 	/** Returns options in the provider's own namespace. */
 	readonly options?: (details: SpeechOptions) => Readonly<Record<string, JSONObject>>;
