@@ -18,7 +18,7 @@ import type { ModelType } from "./types.ts";
 export interface CatalogData {
 	readonly textModels: readonly TextModelData[];
 	readonly mediaModels: readonly MediaModelData[];
-	/** type -> foreign name -> model id. */
+	/** type -> compatibility name -> model id. */
 	readonly mappings: Partial<Record<ModelType, Readonly<Record<string, string>>>>;
 	readonly characters: readonly CharacterData[];
 }

@@ -64,7 +64,7 @@ export const WebSchema = section({
 	),
 	pricePerSearchUsd: usdEach("USD for an answered search"),
 	pricePerXResultUsd: usdEach("USD for a result of a provider's own search of X; a request is charged for 20 at most"),
-	searchMs: ms(10_000, "Time limit of each try of a search"),
+	searchMs: ms(10_000, "Time limit of each attempt of a search"),
 	safeSearch: Type.Enum(["off", "moderate", "strict"], {
 		default: "moderate",
 		description: "How strictly adult results are left out",

@@ -61,7 +61,7 @@ export const BOOK_METRICS: readonly Metric[] = [
 	singleMetric(
 		"counter",
 		"turnpike_alerts_failed_total",
-		"Notices that were given up after all tries",
+		"Notices that were given up after all attempts",
 		(deps) => deps.alerts().failed,
 	),
 	singleMetric("counter", "turnpike_trace_spans_sent_total", "Spans that the collector accepted", (deps) => deps.spans().sent),

@@ -65,7 +65,7 @@ function declarations(catalog: () => Catalog): Endpoint[] {
 			name: "model-mapping",
 			summary: "Foreign model names and the model that each stands for",
 			query: ModelTypeQuerySchema,
-			answer: { type: "application/json", schema: NameMapSchema, description: "foreign name -> model id" },
+			answer: { type: "application/json", schema: NameMapSchema, description: "compatibility name -> model id" },
 			run: ({ query }) =>
 				json({ object: "list", type: query.type ?? "text", data: catalog().compatibilityMapping(query.type ?? "text") }),
 		}),
