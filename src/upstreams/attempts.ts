@@ -16,9 +16,9 @@ import {
 	withoutSecrets,
 } from "./failures.ts";
 import type { Fetch } from "./fetch.ts";
-import type { Endpoint, UpstreamNode } from "./node.ts";
 import type { Candidate, Pool } from "./pool.ts";
 import type { PublicFetch } from "./public-fetch/port.ts";
+import type { Endpoint, UpstreamServer } from "./upstream-server.ts";
 
 /** Time limits in milliseconds (`timeouts` of the config). */
 export interface ChatTimeouts {
@@ -69,7 +69,7 @@ export interface ChatAttemptDeps extends AttemptDeps {
 
 /** One attempt at one upstream: its place in the pool, its time, its health report. Ended exactly once. */
 export class Attempt {
-	readonly node: UpstreamNode;
+	readonly server: UpstreamServer;
 	readonly timeout: AttemptTimeout;
 	readonly #pool: Pool;
 	readonly #giveBack: () => void;
@@ -78,9 +78,9 @@ export class Attempt {
 	#span: Span | null = null;
 	#ended = false;
 
-	constructor(node: UpstreamNode, timeout: AttemptTimeout, pool: Pool, giveBack: () => void, counts?: CallCounts) {
+	constructor(server: UpstreamServer, timeout: AttemptTimeout, pool: Pool, giveBack: () => void, counts?: CallCounts) {
 		this.#counts = counts;
-		this.node = node;
+		this.server = server;
 		this.timeout = timeout;
 		this.#pool = pool;
 		this.#giveBack = giveBack;
@@ -111,8 +111,8 @@ export class Attempt {
 		this.#counts?.ended(outcome, performance.now() - this.#startedAt);
 		if (outcome !== "good") this.#span?.fail(outcome);
 		this.#span?.end();
-		if (report === "good") this.#pool.reportSuccess(this.node);
-		else if (report) this.#pool.reportFailure(this.node, report);
+		if (report === "good") this.#pool.reportSuccess(this.server);
+		else if (report) this.#pool.reportFailure(this.server, report);
 	}
 }
 
@@ -155,14 +155,14 @@ export class Attempts {
 	 */
 	async run<T>(
 		attempt: (response: Response, current: Attempt) => Promise<T>,
-		limit: (timeout: AttemptTimeout, node: UpstreamNode) => void,
+		limit: (timeout: AttemptTimeout, server: UpstreamServer) => void,
 	): Promise<T> {
 		const { pool } = this.#deps;
 		const { targets, tenant, signal } = this.#call;
 		let full: Candidate | undefined;
 		for (const candidate of pool.candidates(targets, this.#call.stickyKey())) {
 			this.throwIfStopped();
-			const giveBack = pool.take(candidate.node, tenant);
+			const giveBack = pool.take(candidate.server, tenant);
 			if (giveBack === null) {
 				full ??= candidate;
 				continue;
@@ -173,10 +173,10 @@ export class Attempts {
 		}
 		if (full !== undefined) {
 			// All candidates are full: the call waits for a place at its first choice.
-			const giveBack = await pool.wait(full.node, { tenant, signal });
+			const giveBack = await pool.wait(full.server, { tenant, signal });
 			if (this.#stopped !== null) giveBack?.();
 			this.throwIfStopped();
-			if (giveBack === null) this.#failures.push(upstreamAtCapacity(`${full.node.name} runs as many calls as it may`));
+			if (giveBack === null) this.#failures.push(upstreamAtCapacity(`${full.server.name} runs as many calls as it may`));
 			const done = giveBack === null ? "failed" : await this.#attempt(full, giveBack, attempt, limit);
 			if (typeof done === "object") return done.value;
 		}
@@ -188,28 +188,28 @@ export class Attempts {
 		candidate: Candidate,
 		giveBack: () => void,
 		attempt: (response: Response, current: Attempt) => Promise<T>,
-		limit: (timeout: AttemptTimeout, node: UpstreamNode) => void,
+		limit: (timeout: AttemptTimeout, server: UpstreamServer) => void,
 	): Promise<{ readonly value: T } | "failed" | "late"> {
 		const { pool, clock, counts } = this.#deps;
-		const { node } = candidate;
+		const { server } = candidate;
 		const timeout = new AttemptTimeout(this.#call.signal, clock);
-		limit(timeout, node);
+		limit(timeout, server);
 		if (timeout.isOver && this.#failures.length > 0) {
 			// The time of all attempts is over: one more would only be blamed for it.
 			timeout.close();
 			giveBack();
 			return "late";
 		}
-		const current = new Attempt(node, timeout, pool, giveBack, counts?.of(node.name));
+		const current = new Attempt(server, timeout, pool, giveBack, counts?.of(server.name));
 		this.#current = current;
 		try {
-			const endpoint = node.endpoint();
+			const endpoint = server.endpoint();
 			const response = await (endpoint instanceof Promise
 				? this.#sendToMoving(candidate, endpoint, current)
 				: this.#send(candidate, endpoint, current));
 			timeout.onBytes();
 			current.onHeaders(response.status);
-			if (!isGood(response)) throw await failureOf(response, node, this.#key);
+			if (!isGood(response)) throw await failureOf(response, server, this.#key);
 			return { value: await attempt(response, current) };
 		} catch (error) {
 			this.#failed(current, error);
@@ -235,10 +235,10 @@ export class Attempts {
 		const failure =
 			error instanceof ApiError
 				? failureOfOwnError(error)
-				: unlessQuoted(withoutSecrets(asFailure(error, current.timeout), current.node.mask), this.#call.raw);
+				: unlessQuoted(withoutSecrets(asFailure(error, current.timeout), current.server.mask), this.#call.raw);
 		current.timeout.abort(failure);
 		current.end(failure);
-		logFailure(this.#deps.log, requestId, current.node.name, failure);
+		logFailure(this.#deps.log, requestId, current.server.name, failure);
 		this.#failures.push(failure);
 		if (failure.final) throw failure.answer;
 	}
@@ -247,12 +247,12 @@ export class Attempts {
 		this.#sent++;
 		if (this.#sent > 1) {
 			const { counts } = this.#deps;
-			if (counts !== undefined) counts.of(candidate.node.name).retries++;
+			if (counts !== undefined) counts.of(candidate.server.name).retries++;
 		}
 		const traced = this.#traced(candidate, endpoint, current);
-		this.#upstream = candidate.node.name;
+		this.#upstream = candidate.server.name;
 		this.#key = endpoint.key;
-		this.#call.onSent(candidate.node.name);
+		this.#call.onSent(candidate.server.name);
 		return this.#call.send(candidate, traced, current.timeout.signal);
 	}
 
@@ -261,12 +261,12 @@ export class Attempts {
 		const tracer = this.#deps.tracer?.() ?? null;
 		const trace = tracer?.of(this.#call.requestId) ?? null;
 		if (tracer === null || trace === null) return endpoint;
-		const { node } = candidate;
-		const span = trace.span(`upstream ${node.name}`, "client");
-		span.set("turnpike.upstream", node.name);
+		const { server } = candidate;
+		const span = trace.span(`upstream ${server.name}`, "client");
+		span.set("turnpike.upstream", server.name);
 		span.set("turnpike.attempt", this.#sent);
 		current.traced(span);
-		if (!tracer.passesTo(node.name)) return endpoint;
+		if (!tracer.passesTo(server.name)) return endpoint;
 		const { traceparent } = span;
 		const { probeHeaders, unaryHeaders, streamHeaders } = endpoint;
 		return {
@@ -293,7 +293,7 @@ export class Attempts {
 		} catch (error) {
 			if (!isRefused(error) || timeout.signal.aborted) throw error;
 			this.#sent--;
-			return send(candidate.node.endpoint());
+			return send(candidate.server.endpoint());
 		}
 	}
 }

@@ -3,7 +3,7 @@ import type { AttemptTimeout } from "./attempt-timeout.ts";
 import { errorBody } from "./error-text.ts";
 import { failureOfAnswer, failureOfConnection, failureOfOwnError, ownErrorOf, type UpstreamFailure } from "./failures.ts";
 import type { Fetch } from "./fetch.ts";
-import type { Endpoint, UpstreamNode } from "./node.ts";
+import type { Endpoint, UpstreamServer } from "./upstream-server.ts";
 
 const MAX_ERROR_BYTES = 64 * 1024;
 /** Time limit for the end of a body after its last needed byte. */
@@ -40,10 +40,10 @@ export function isGood({ status }: Response): boolean {
 }
 
 /** Returns the failure of an unsuccessful answer. Its body is read as far as it explains why, then cancelled. */
-export async function failureOf(response: Response, node: UpstreamNode, key: string | undefined): Promise<UpstreamFailure> {
+export async function failureOf(response: Response, server: UpstreamServer, key: string | undefined): Promise<UpstreamFailure> {
 	const retryAfter = response.headers.get("retry-after");
 	const body = errorBody(await readSome(response, MAX_ERROR_BYTES), key);
-	const own = node.ejectable ? undefined : ownErrorOf(response.status, body, retryAfter);
+	const own = server.ejectable ? undefined : ownErrorOf(response.status, body, retryAfter);
 	return own ? failureOfOwnError(own) : failureOfAnswer(response.status, body, retryAfter);
 }
 

@@ -17,4 +17,4 @@ export { argumentsText, CallIdentity, isWholeObject } from "./chat/tool-call-ide
 export { tokenUsageOf, usageOf } from "./chat/usage.ts";
 export type { Fetch, FetchInit } from "./fetch.ts";
 export { finishReasonOf, isOpenAiReason } from "./finish-reason.ts";
-export type { UpstreamStatus } from "./node.ts";
+export type { UpstreamStatus } from "./upstream-server.ts";

@@ -3,8 +3,8 @@ import type { ModelTarget } from "../catalog/types.ts";
 import type { UpstreamConfig } from "../config/schema.ts";
 import type { TimerClock } from "../telemetry/timer-clock.ts";
 import { brokenAnswer, failureOfAnswer } from "./failures.ts";
-import type { UpstreamNode } from "./node.ts";
 import { Pool } from "./pool.ts";
+import type { UpstreamServer } from "./upstream-server.ts";
 
 /** Time that moves when it is told. */
 function handClock(): TimerClock & { advance(ms: number): Promise<void>; readonly timers: number } {
@@ -54,22 +54,22 @@ function poolOf(names: readonly string[], overrides: Partial<UpstreamConfig> = {
 	const pool = new Pool({
 		upstreams: Object.fromEntries(names.map((name) => [name, config({ url: `http://${name}.example/v1`, ...overrides })])),
 		clock,
-		probe: async (node) => {
-			state.probes.push(node.name);
+		probe: async (server) => {
+			state.probes.push(server.name);
 			return state.alive;
 		},
-		onChange: (node) => state.changes.push(`${node.name} ${node.health.state}`),
+		onChange: (server) => state.changes.push(`${server.name} ${server.health.state}`),
 	});
-	const node = (name: string): UpstreamNode => {
+	const server = (name: string): UpstreamServer => {
 		const found = pool.candidates([target(name)])[0];
 		if (!found) throw new Error(`no ${name}`);
-		return found.node;
+		return found.server;
 	};
-	const order = (...targets: ModelTarget[]) => pool.candidates(targets).map((candidate) => candidate.node.name);
+	const order = (...targets: ModelTarget[]) => pool.candidates(targets).map((candidate) => candidate.server.name);
 	const fail = (name: string, times = 3) => {
-		for (let i = 0; i < times; i++) pool.reportFailure(node(name), brokenAnswer("status 500"));
+		for (let i = 0; i < times; i++) pool.reportFailure(server(name), brokenAnswer("status 500"));
 	};
-	return { pool, clock, state, node, order, fail };
+	return { pool, clock, state, server, order, fail };
 }
 
 describe("the order of candidates", () => {
@@ -91,7 +91,7 @@ describe("the order of candidates", () => {
 	test("is the same for the same sticky key, and shares keys by weight", () => {
 		const { pool } = poolOf(["a", "b", "c"]);
 		const targets = [target("a", { weight: 2 }), target("b"), target("c")];
-		const first = (key: string) => pool.candidates(targets, key)[0]?.node.name;
+		const first = (key: string) => pool.candidates(targets, key)[0]?.server.name;
 		let a = 0;
 		for (let key = 0; key < 2_000; key++) {
 			expect(first(`key-${key}`)).toBe(first(`key-${key}`));
@@ -100,14 +100,14 @@ describe("the order of candidates", () => {
 		expect(a).toBeGreaterThan(850);
 		expect(a).toBeLessThan(1_150);
 		// Without one of them, only its own keys move.
-		const without = (key: string) => pool.candidates(targets.slice(0, 2), key)[0]?.node.name;
+		const without = (key: string) => pool.candidates(targets.slice(0, 2), key)[0]?.server.name;
 		for (let key = 0; key < 500; key++) if (first(`key-${key}`) !== "c") expect(without(`key-${key}`)).toBe(first(`key-${key}`));
 	});
 
 	test("puts an upstream that asked for a pause behind the others until the pause ends", async () => {
-		const { pool, clock, node, order } = poolOf(["a", "b"]);
+		const { pool, clock, server, order } = poolOf(["a", "b"]);
 		const targets = [target("a"), target("b", { order: 1 })];
-		pool.reportFailure(node("a"), failureOfAnswer(429, {}, "10"));
+		pool.reportFailure(server("a"), failureOfAnswer(429, {}, "10"));
 		expect(order(...targets)).toEqual(["b", "a"]);
 		await clock.advance(10_000);
 		expect(order(...targets)).toEqual(["a", "b"]);
@@ -116,15 +116,15 @@ describe("the order of candidates", () => {
 
 describe("ejection", () => {
 	test("is not for 402, which is told for a quarter of an hour", async () => {
-		const { pool, clock, node } = poolOf(["a", "b"]);
+		const { pool, clock, server } = poolOf(["a", "b"]);
 		for (let time = 0; time < 5; time++)
-			pool.reportFailure(node("a"), failureOfAnswer(402, { error: "228 tokens would fit" }, null));
+			pool.reportFailure(server("a"), failureOfAnswer(402, { error: "228 tokens would fit" }, null));
 		const refusal = () => pool.snapshot().map(({ state, accountRefusal }) => [state, accountRefusal]);
 		expect(refusal()).toEqual([
 			["up", "status 402"],
 			["up", null],
 		]);
-		pool.reportSuccess(node("a"));
+		pool.reportSuccess(server("a"));
 		await clock.advance(15 * 60_000 - 1);
 		expect(refusal()[0]).toEqual(["up", "status 402"]);
 		await clock.advance(1);
@@ -132,9 +132,9 @@ describe("ejection", () => {
 	});
 
 	test("takes consecutive faults; a success in between starts the count again", () => {
-		const { pool, node, order, fail } = poolOf(["a", "b"]);
+		const { pool, server, order, fail } = poolOf(["a", "b"]);
 		fail("a", 2);
-		pool.reportSuccess(node("a"));
+		pool.reportSuccess(server("a"));
 		fail("a", 2);
 		expect(order(target("a"), target("b", { order: 1 }))).toEqual(["a", "b"]);
 		fail("a", 1);
@@ -149,15 +149,15 @@ describe("ejection", () => {
 	});
 
 	test("is not for refused requests, missing models and pauses", () => {
-		const { pool, node, order } = poolOf(["a", "b"]);
+		const { pool, server, order } = poolOf(["a", "b"]);
 		for (const status of [400, 404, 429, 403])
-			for (let i = 0; i < 5; i++) pool.reportFailure(node("a"), failureOfAnswer(status, {}, null));
+			for (let i = 0; i < 5; i++) pool.reportFailure(server("a"), failureOfAnswer(status, {}, null));
 		expect(order(target("a"), target("b", { order: 1 }))).toContain("a");
-		expect(node("a").health.state).toBe("up");
+		expect(server("a").health.state).toBe("up");
 	});
 
 	test("ends by a good probe: then one request at a time, until one succeeds", async () => {
-		const { pool, clock, state, node, order, fail } = poolOf(["a", "b"]);
+		const { pool, clock, state, server, order, fail } = poolOf(["a", "b"]);
 		const targets = [target("a"), target("b", { order: 1 })];
 		state.alive = false;
 		fail("a");
@@ -168,9 +168,9 @@ describe("ejection", () => {
 		state.alive = true;
 		await clock.advance(5_000);
 		expect(order(...targets)).toEqual(["a", "b"]);
-		const giveBack = pool.take(node("a"), "acc_a");
+		const giveBack = pool.take(server("a"), "acc_a");
 		expect(order(...targets)).toEqual(["b"]);
-		pool.reportSuccess(node("a"));
+		pool.reportSuccess(server("a"));
 		expect(order(...targets)).toEqual(["a", "b"]);
 		giveBack?.();
 		expect(clock.timers).toBe(0);
@@ -202,32 +202,32 @@ describe("ejection", () => {
 
 describe("concurrency limits", () => {
 	test("give out so many places and no more; a place is given back once", () => {
-		const { pool, node } = poolOf(["a"], { maxConcurrent: 2 });
-		const first = pool.take(node("a"), "acc_a");
-		const second = pool.take(node("a"), "acc_a");
-		expect([typeof first, typeof second, pool.take(node("a"), "acc_a")]).toEqual(["function", "function", null]);
+		const { pool, server } = poolOf(["a"], { maxConcurrent: 2 });
+		const first = pool.take(server("a"), "acc_a");
+		const second = pool.take(server("a"), "acc_a");
+		expect([typeof first, typeof second, pool.take(server("a"), "acc_a")]).toEqual(["function", "function", null]);
 		first?.();
 		first?.();
-		expect(node("a").load.running).toBe(1);
-		expect(pool.take(node("a"), "acc_a")).not.toBeNull();
+		expect(server("a").load.running).toBe(1);
+		expect(pool.take(server("a"), "acc_a")).not.toBeNull();
 	});
 });
 
 describe("new settings", () => {
 	test("keep what runs, and the health of a server that stayed", () => {
-		const { pool, node, order, fail } = poolOf(["a", "b"]);
+		const { pool, server, order, fail } = poolOf(["a", "b"]);
 		fail("a");
-		const held = pool.take(node("b"), "acc_a");
+		const held = pool.take(server("b"), "acc_a");
 		pool.replace({
 			a: config({ url: "http://a.example/v1", idleMs: 5 }),
 			b: config({ url: "http://b.example/v1", maxConcurrent: 1 }),
 			c: config(),
 		});
 		expect(order(target("a"), target("c", { order: 1 }))).toEqual(["c"]);
-		expect(node("b").load.running).toBe(1);
-		expect(pool.take(node("b"), "acc_a")).toBeNull();
+		expect(server("b").load.running).toBe(1);
+		expect(pool.take(server("b"), "acc_a")).toBeNull();
 		held?.();
-		expect(node("b").load.running).toBe(0);
+		expect(server("b").load.running).toBe(0);
 	});
 
 	test("give a moved server a new start, and forget one that left", () => {

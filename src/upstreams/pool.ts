@@ -4,25 +4,31 @@ import type { Requester } from "../fairness/index.ts";
 import type { TimerClock } from "../telemetry/timer-clock.ts";
 import type { UpstreamFailure } from "./failures.ts";
 import { HealthMonitor } from "./health-monitor.ts";
-import { configuredNode, type UpstreamNode, type UpstreamStatus, upstreamSecrets, upstreamStatus } from "./node.ts";
+import {
+	configuredServer,
+	type UpstreamServer,
+	type UpstreamStatus,
+	upstreamSecrets,
+	upstreamStatus,
+} from "./upstream-server.ts";
 
 /** One way to run a call: an upstream and its own name for the model. */
 export interface Candidate {
-	readonly node: UpstreamNode;
+	readonly server: UpstreamServer;
 	readonly model: string;
 	readonly target: ModelTarget;
 }
 
 /** Probes an upstream; returns true if it answers. Never throws. */
-export type Probe = (node: UpstreamNode) => Promise<boolean>;
+export type Probe = (server: UpstreamServer) => Promise<boolean>;
 
 export interface PoolOptions {
 	readonly upstreams: Readonly<Record<string, UpstreamConfig>>;
-	readonly embedded?: UpstreamNode;
+	readonly embedded?: UpstreamServer;
 	readonly clock: TimerClock;
 	readonly probe: Probe;
 	/** Called when an upstream is ejected and when it returns. */
-	readonly onChange: (node: UpstreamNode) => void;
+	readonly onChange: (server: UpstreamServer) => void;
 	readonly random?: () => number;
 }
 
@@ -33,36 +39,36 @@ export interface PoolOptions {
 export class Pool {
 	readonly #options: PoolOptions;
 	readonly #random: () => number;
-	#nodes = new Map<string, UpstreamNode>();
+	#servers = new Map<string, UpstreamServer>();
 	#configs: Readonly<Record<string, UpstreamConfig>> = {};
-	readonly #monitor: HealthMonitor<UpstreamNode>;
+	readonly #monitor: HealthMonitor<UpstreamServer>;
 
 	constructor(options: PoolOptions) {
 		this.#options = options;
 		this.#random = options.random ?? Math.random;
-		this.#monitor = new HealthMonitor({ ...options, isCurrent: (node) => this.#nodes.get(node.name) === node });
+		this.#monitor = new HealthMonitor({ ...options, isCurrent: (server) => this.#servers.get(server.name) === server });
 		this.replace(options.upstreams);
 	}
 
 	/**
-	 * Replaces the settings. Running calls keep their node; an upstream with the same address and key keeps its health
+	 * Replaces the settings. Running calls keep their server; an upstream with the same address and key keeps its health
 	 * and counts.
 	 */
 	replace(upstreams: Readonly<Record<string, UpstreamConfig>>): void {
-		const nodes = new Map<string, UpstreamNode>();
+		const servers = new Map<string, UpstreamServer>();
 		const secrets = Object.values(upstreams).flatMap(upstreamSecrets);
 		const sameSecrets = Bun.deepEquals(secrets, Object.values(this.#configs).flatMap(upstreamSecrets));
 		for (const [name, config] of Object.entries(upstreams)) {
-			const [before, old] = [this.#configs[name], this.#nodes.get(name)];
+			const [before, old] = [this.#configs[name], this.#servers.get(name)];
 			const same = before && old && sameSecrets && JSON.stringify(before) === JSON.stringify(config);
 			const sameServer = before && old && serverOf(before) === serverOf(config);
-			nodes.set(name, same ? old : configuredNode(name, config, secrets, sameServer ? old : undefined));
+			servers.set(name, same ? old : configuredServer(name, config, secrets, sameServer ? old : undefined));
 		}
-		if (this.#options.embedded) nodes.set(this.#options.embedded.name, this.#options.embedded);
-		this.#nodes = nodes;
+		if (this.#options.embedded) servers.set(this.#options.embedded.name, this.#options.embedded);
+		this.#servers = servers;
 		this.#configs = upstreams;
 		this.#monitor.retainOnly();
-		for (const node of nodes.values()) this.#monitor.startProbing(node);
+		for (const server of servers.values()) this.#monitor.startProbing(server);
 	}
 
 	/**
@@ -74,19 +80,19 @@ export class Pool {
 		if (targets.length === 1 && targets[0] !== undefined) return this.#only(targets[0]);
 		const nowMs = this.#options.clock.monotonicMs();
 		const known = targets.flatMap((target) => {
-			const node = this.#nodes.get(target.upstream);
-			return node ? [{ node, model: target.model, target, order: target.order, place: this.#place(target, stickyKey) }] : [];
+			const server = this.#servers.get(target.upstream);
+			return server ? [{ server, model: target.model, target, order: target.order, place: this.#place(target, stickyKey) }] : [];
 		});
-		const busy = (node: UpstreamNode) => Number(node.health.isBusy(nowMs));
-		known.sort((a, b) => busy(a.node) - busy(b.node) || a.order - b.order || a.place - b.place);
-		const usable = known.filter(({ node }) => isUsable(node));
+		const busy = (server: UpstreamServer) => Number(server.health.isBusy(nowMs));
+		known.sort((a, b) => busy(a.server) - busy(b.server) || a.order - b.order || a.place - b.place);
+		const usable = known.filter(({ server }) => isUsable(server));
 		return usable.length > 0 ? usable : known;
 	}
 
 	/** Returns the only target, whatever its health. */
 	#only(target: ModelTarget): Candidate[] {
-		const node = this.#nodes.get(target.upstream);
-		return node ? [{ node, model: target.model, target }] : [];
+		const server = this.#servers.get(target.upstream);
+		return server ? [{ server, model: target.model, target }] : [];
 	}
 
 	/**
@@ -101,36 +107,36 @@ export class Pool {
 	 * Takes a place among the calls that the upstream runs at once; null if none is free for the tenant. Call the
 	 * returned function once to release it.
 	 */
-	take(node: UpstreamNode, tenant: string): (() => void) | null {
-		return this.#monitor.take(node, tenant);
+	take(server: UpstreamServer, tenant: string): (() => void) | null {
+		return this.#monitor.take(server, tenant);
 	}
 
 	/** Waits a while for such a place, in turns between tenants; null if none is free in time. */
-	wait(node: UpstreamNode, requester: Requester): Promise<(() => void) | null> {
-		return this.#monitor.wait(node, requester);
+	wait(server: UpstreamServer, requester: Requester): Promise<(() => void) | null> {
+		return this.#monitor.wait(server, requester);
 	}
 
 	/** Records a success. */
-	reportSuccess(node: UpstreamNode): void {
-		this.#monitor.reportSuccess(node);
+	reportSuccess(server: UpstreamServer): void {
+		this.#monitor.reportSuccess(server);
 	}
 
-	reportFailure(node: UpstreamNode, { kind, message, isFault, refusesAccount, retryAfterSeconds }: UpstreamFailure): void {
-		if (refusesAccount) node.health.accountRefused(message, this.#options.clock.monotonicMs());
+	reportFailure(server: UpstreamServer, { kind, message, isFault, refusesAccount, retryAfterSeconds }: UpstreamFailure): void {
+		if (refusesAccount) server.health.accountRefused(message, this.#options.clock.monotonicMs());
 		const busySeconds = kind === "busy" ? (retryAfterSeconds ?? 1) : null;
-		this.#monitor.reportFailure(node, { message, isFault: isFault && node.ejectable, busySeconds });
+		this.#monitor.reportFailure(server, { message, isFault: isFault && server.ejectable, busySeconds });
 	}
 
 	/** Probes an upstream; returns null if there is none of that name, or it is the engine in this server. */
 	async probeNow(name: string): Promise<boolean | null> {
-		const node = this.#nodes.get(name);
-		return node?.ejectable === true ? this.#monitor.probeNow(node) : null;
+		const server = this.#servers.get(name);
+		return server?.ejectable === true ? this.#monitor.probeNow(server) : null;
 	}
 
 	/** Returns the state of the upstreams for status pages, in the order of the configuration. */
 	snapshot(): UpstreamStatus[] {
-		return [...this.#nodes.values()].map((node) =>
-			upstreamStatus(node, this.#configs[node.name]?.url ?? null, this.#options.clock),
+		return [...this.#servers.values()].map((server) =>
+			upstreamStatus(server, this.#configs[server.name]?.url ?? null, this.#options.clock),
 		);
 	}
 
@@ -144,9 +150,9 @@ function serverOf({ url, key, provider, options }: UpstreamConfig): string {
 	return JSON.stringify([url, key, provider, options]);
 }
 
-function isUsable(node: UpstreamNode): boolean {
-	const { state } = node.health;
-	return state === "up" || (state === "trial" && node.load.running === 0);
+function isUsable(server: UpstreamServer): boolean {
+	const { state } = server.health;
+	return state === "up" || (state === "trial" && server.load.running === 0);
 }
 
 /** FNV-1a with a final mix, as a number in [0, 1). */

@@ -1,4 +1,4 @@
-import type { Endpoint } from "./node.ts";
+import type { Endpoint } from "./upstream-server.ts";
 
 /** Returns the headers of a request: those of every request to the upstream, and those of this one. */
 export function requestHeaders(

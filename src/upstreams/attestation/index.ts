@@ -8,8 +8,8 @@ import type { ModelTarget, TextModel } from "../../catalog/types.ts";
 import { ApiError } from "../../errors/index.ts";
 import { spliceMembers, topLevelMembers } from "../../wire/index.ts";
 import type { AttemptDeps } from "../attempts.ts";
-import type { UpstreamNode } from "../node.ts";
 import type { Candidate } from "../pool.ts";
+import type { UpstreamServer } from "../upstream-server.ts";
 import { KnownKeys } from "./known-keys.ts";
 import type { Attestations } from "./port.ts";
 import { requestServer, type ServerAnswer, type ServerRequest } from "./request-server.ts";
@@ -25,17 +25,17 @@ export function createAttestations(deps: AttemptDeps): Attestations {
 
 	/** Returns one server's report and records its keys; null if the server gives no report for this nonce. */
 	async function reportOf(candidate: Candidate, id: string, nonce: string, signal: AbortSignal): Promise<ServerAnswer | null> {
-		const { node, model } = candidate;
-		if (node.attestation === null) return null;
+		const { server, model } = candidate;
+		if (server.attestation === null) return null;
 		// The built-in engine runs one model, under any name that the catalog has for it.
-		const query = { model: node.name === OWN_TARGET.upstream ? id : model, nonce, signing_algo: ALGORITHM };
-		const answer = await client.request(node, { path: node.attestation.report, query }, signal);
+		const query = { model: server.name === OWN_TARGET.upstream ? id : model, nonce, signing_algo: ALGORITHM };
+		const answer = await client.request(server, { path: server.attestation.report, query }, signal);
 		if (answer?.body == null) return null;
 		if (hasOtherNonce(answer.body, nonce)) {
-			deps.log.warn({ upstream: node.name }, "an upstream's attestation answers another nonce");
+			deps.log.warn({ upstream: server.name }, "an upstream's attestation answers another nonce");
 			return null;
 		}
-		keys.learn(answer.body, node.name, model);
+		keys.learn(answer.body, server.name, model);
 		return answer;
 	}
 
@@ -44,7 +44,7 @@ export function createAttestations(deps: AttemptDeps): Attestations {
 			for (const candidate of deps.pool.candidates(model.targets)) {
 				const answer = await reportOf(candidate, model.id, nonce, signal);
 				if (answer !== null)
-					return withDefaults(answer, { verified: false, nonce, model: model.id, tee_provider: candidate.node.name });
+					return withDefaults(answer, { verified: false, nonce, model: model.id, tee_provider: candidate.server.name });
 			}
 			throw new ApiError("TEE_ATTESTATION_FAILED");
 		},
@@ -53,11 +53,11 @@ export function createAttestations(deps: AttemptDeps): Attestations {
 			let unknown = 0;
 			const targets = model.targets.filter((target) => upstream === null || target.upstream === upstream);
 			const candidates = deps.pool.candidates(targets);
-			for (const { node, model: upstreamModel } of candidates) {
-				if (node.attestation === null) continue;
-				const path = node.attestation.signature;
+			for (const { server, model: upstreamModel } of candidates) {
+				if (server.attestation === null) continue;
+				const path = server.attestation.signature;
 				const query = { model: upstreamModel, signing_algo: ALGORITHM, ...(path.includes("{id}") ? {} : { request_id: id }) };
-				const answer = await client.request(node, { path: path.replace("{id}", encodeURIComponent(id)), query }, signal);
+				const answer = await client.request(server, { path: path.replace("{id}", encodeURIComponent(id)), query }, signal);
 				if (answer?.body != null) return answer.bytes;
 				if (answer?.status === 404) unknown++;
 			}
@@ -67,9 +67,9 @@ export function createAttestations(deps: AttemptDeps): Attestations {
 
 		async ownSignature(text, signal) {
 			const [engine] = deps.pool.candidates([OWN_TARGET]);
-			const path = engine?.node.attestation?.signature;
+			const path = engine?.server.attestation?.signature;
 			const answer =
-				engine === undefined || path === undefined ? null : await client.request(engine.node, { path, text }, signal);
+				engine === undefined || path === undefined ? null : await client.request(engine.server, { path, text }, signal);
 			const { signature, signing_address: address } = answer?.body ?? {};
 			if (typeof signature !== "string" || typeof address !== "string") throw new ApiError("TEE_SIGNATURE_FAILED");
 			return { text, signature, signing_address: address, signing_algo: ALGORITHM };
@@ -107,15 +107,15 @@ class AttestationClient {
 	 * Returns the answer; null if there is none. Throws errors of the built-in engine, and the signal's reason if the
 	 * caller left.
 	 */
-	async request(node: UpstreamNode, question: ServerRequest, signal: AbortSignal): Promise<ServerAnswer | null> {
+	async request(server: UpstreamServer, question: ServerRequest, signal: AbortSignal): Promise<ServerAnswer | null> {
 		const { log } = this.#deps;
 		try {
-			const answer = await requestServer(node, question, this.#deps, signal);
-			if (answer.body === null && answer.status !== 404) log.warn({ upstream: node.name, status: answer.status }, NO_ANSWER);
+			const answer = await requestServer(server, question, this.#deps, signal);
+			if (answer.body === null && answer.status !== 404) log.warn({ upstream: server.name, status: answer.status }, NO_ANSWER);
 			return answer;
 		} catch (error) {
 			if (signal.aborted || error instanceof ApiError) throw error;
-			log.warn({ upstream: node.name }, NO_ANSWER);
+			log.warn({ upstream: server.name }, NO_ANSWER);
 			return null;
 		}
 	}

@@ -3,8 +3,8 @@ import { AttemptTimeout } from "../attempt-timeout.ts";
 import type { AttemptDeps } from "../attempts.ts";
 import { readWhole } from "../chat/whole-answer.ts";
 import { cancelBody } from "../connect.ts";
-import type { UpstreamNode } from "../node.ts";
 import { parsedAnswer } from "../parsed-answer.ts";
+import type { UpstreamServer } from "../upstream-server.ts";
 
 /** Reports of several machines with their certificates have a few hundred KB. */
 const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
@@ -29,7 +29,7 @@ export interface ServerAnswer {
  * Sends a request that is no chat to a server, within 30 s. Throws errors of the connection and of the server's start.
  */
 export async function requestServer(
-	node: UpstreamNode,
+	server: UpstreamServer,
 	question: ServerRequest,
 	deps: AttemptDeps,
 	signal: AbortSignal,
@@ -37,7 +37,7 @@ export async function requestServer(
 	const timeout = new AttemptTimeout(signal, deps.clock);
 	timeout.limit(LIMIT_MS, "answer", deps.clock.monotonicMs() + LIMIT_MS);
 	try {
-		const endpoint = await node.endpoint();
+		const endpoint = await server.endpoint();
 		const query = question.query === undefined ? "" : `?${new URLSearchParams(question.query)}`;
 		const response = await deps.fetch(`${endpoint.url}/${question.path}${query}`, {
 			...endpoint.init,
@@ -49,7 +49,7 @@ export async function requestServer(
 			cancelBody(response.body);
 			return { status: response.status, bytes: new Uint8Array(0), body: null };
 		}
-		const bytes = await node.mask.answerBytes(await readWhole(response, MAX_ANSWER_BYTES));
+		const bytes = await server.mask.answerBytes(await readWhole(response, MAX_ANSWER_BYTES));
 		return { status: response.status, bytes, body: await objectOf(bytes, response.status) };
 	} finally {
 		timeout.close();

@@ -1,10 +1,10 @@
 import type { AudioFormatName } from "../../catalog/types.ts";
 import type { AttemptDeps } from "../attempts.ts";
 import { upstreamOffline } from "../failures.ts";
-import type { Endpoint } from "../node.ts";
 import type { Candidate } from "../pool.ts";
 import type { ProviderUpstream } from "../providers/provider-upstream.ts";
 import { requestHeaders } from "../request-headers.ts";
+import type { Endpoint } from "../upstream-server.ts";
 import type { SpeechForward, UpstreamVoices } from "./port.ts";
 import { shapeSpeech, upstreamVoice } from "./speech-request.ts";
 import { forgetWhereRefused, storedVoice } from "./stored-voice.ts";
@@ -29,11 +29,11 @@ export async function sendSpeech(
 	deps: SpeechDeps,
 	signal: AbortSignal,
 ): Promise<SentSpeech> {
-	const { node, target } = candidate;
-	if (node.provider !== null) return sendToProvider(call, candidate, node.provider, deps, signal);
+	const { server, target } = candidate;
+	if (server.provider !== null) return sendToProvider(call, candidate, server.provider, deps, signal);
 	if (call.sample !== null && target.cloning === "registered") throw upstreamOffline("it is a server, which keeps no voices");
 	const { path, body, type, format } = await shapeSpeech(call, target);
-	call.onSent(node.name);
+	call.onSent(server.name);
 	const response = await deps.fetch(`${endpoint.url}${path}`, {
 		...endpoint.init,
 		method: "POST",
@@ -52,20 +52,20 @@ async function sendToProvider(
 	signal: AbortSignal,
 ): Promise<SentSpeech> {
 	const { speakByProvider } = await import("../providers/audio/speak.ts");
-	const { node, target } = candidate;
+	const { server, target } = candidate;
 	const { sample } = call;
 	const isStored = sample !== null && target.cloning === "registered";
 	const own = sample === null ? upstreamVoice(call.voice, target) : null;
-	const voice = isStored ? await storedVoice(sample, node, config, deps, signal) : own;
+	const voice = isStored ? await storedVoice(sample, server, config, deps, signal) : own;
 	const file = sample === null || isStored ? null : { bytes: await sample.bytes(), type: sample.type };
 	signal.throwIfAborted();
-	call.onSent(node.name);
+	call.onSent(server.name);
 	const { model, formats } = target;
 	const speech = { ...call, config, model, text: call.input, voice, sample: file, formats, fetch: deps.fetch };
 	try {
 		return await speakByProvider(speech, signal);
 	} catch (error) {
-		if (isStored && voice !== null) await forgetWhereRefused(error, { handle: sample.handle, node, name: voice }, config, deps);
+		if (isStored && voice !== null) await forgetWhereRefused(error, { handle: sample.handle, server, name: voice }, config, deps);
 		throw error;
 	}
 }

@@ -45,7 +45,7 @@ export function speak(call: SpeechForward, deps: SpeechDeps, limitMs: number): P
 			if (real === "none") throw brokenAnswer(`status ${response.status}: no audio, though it is said to be`, response.status);
 			current.timeout.limit(limitMs, "next piece of audio");
 			return {
-				upstream: current.node.name,
+				upstream: current.server.name,
 				retries: attempts.retries,
 				format: real,
 				sampleRate: rateOfType(type),
@@ -74,8 +74,8 @@ async function* rest(
 	call: SpeechForward,
 	deps: AttemptDeps,
 ): AsyncGenerator<Uint8Array, void> {
-	const { timeout, node } = current;
-	const secrets = node.mask.soundPieces();
+	const { timeout, server } = current;
+	const secrets = server.mask.soundPieces();
 	let isWhole = false;
 	let length = 0;
 	try {
@@ -99,9 +99,9 @@ async function* rest(
 		current.end("good");
 	} catch (error) {
 		if (call.signal.aborted) throw call.signal.reason;
-		const failure = withoutSecrets(asFailure(error, timeout), node.mask);
+		const failure = withoutSecrets(asFailure(error, timeout), server.mask);
 		current.end(failure);
-		logFailure(deps.log, call.requestId, node.name, failure);
+		logFailure(deps.log, call.requestId, server.name, failure);
 		throw failure.answer;
 	} finally {
 		if (!isWhole) drop(reader, current);

@@ -3,8 +3,8 @@
 import type { AttemptDeps } from "../attempts.ts";
 import { UpstreamFailure, upstreamOffline } from "../failures.ts";
 import type { Fetch } from "../fetch.ts";
-import type { UpstreamNode } from "../node.ts";
 import type { ProviderUpstream } from "../providers/provider-upstream.ts";
+import type { UpstreamServer } from "../upstream-server.ts";
 import type { UpstreamVoices, VoiceSample } from "./port.ts";
 
 const DELETE_MS = 30_000;
@@ -17,7 +17,7 @@ interface StoredVoiceDeps {
 /** Returns the provider's name for the voice of a sample, which is uploaded if the provider does not store it yet. */
 export async function storedVoice(
 	sample: VoiceSample,
-	{ name: upstream }: UpstreamNode,
+	{ name: upstream }: UpstreamServer,
 	config: ProviderUpstream,
 	{ fetch, voices }: StoredVoiceDeps,
 	signal: AbortSignal,
@@ -36,14 +36,14 @@ export async function storedVoice(
 /** Forgets a name that the provider does not know any more; the next call creates the voice again. */
 export async function forgetWhereRefused(
 	error: unknown,
-	{ handle, node, name }: { readonly handle: string; readonly node: UpstreamNode; readonly name: string },
+	{ handle, server, name }: { readonly handle: string; readonly server: UpstreamServer; readonly name: string },
 	config: ProviderUpstream,
 	{ fetch, voices }: StoredVoiceDeps,
 ): Promise<void> {
 	if (!(error instanceof UpstreamFailure)) return;
 	const isRefusal = error.kind === "request" && /\bvoice/i.test(error.answer.message);
 	if (error.status !== 404 && !isRefusal) return;
-	const isMine = await voices.forget(handle, node.name, name).catch(() => false);
+	const isMine = await voices.forget(handle, server.name, name).catch(() => false);
 	// The provider may still store the voice, so it is deleted.
 	if (isMine) await deleteVoice(config, name, fetch).catch(() => {});
 }
@@ -52,7 +52,7 @@ export async function forgetWhereRefused(
 export async function deleteUpstreamVoice(upstream: string, name: string, { pool, fetch, log }: AttemptDeps): Promise<void> {
 	const { storesVoices } = await import("../providers/audio/provider-voices.ts");
 	const [candidate] = pool.candidates([{ upstream, model: "", weight: 1, order: 0 }]);
-	const config = candidate?.node.provider ?? null;
+	const config = candidate?.server.provider ?? null;
 	if (config === null || !storesVoices(config.provider))
 		log.warn({ upstream, voice: name }, "a voice stays at an upstream that is not configured any more: delete it there");
 	else await deleteVoice(config, name, fetch);

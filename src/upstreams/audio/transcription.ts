@@ -3,10 +3,10 @@ import { nextTurn } from "../../wire/index.ts";
 import { type AttemptCall, type AttemptDeps, Attempts } from "../attempts.ts";
 import { readWhole } from "../chat/whole-answer.ts";
 import { brokenAnswer, failureOfAnswer, isErrorBody } from "../failures.ts";
-import type { Endpoint } from "../node.ts";
 import { parsedAnswer } from "../parsed-answer.ts";
 import type { Candidate } from "../pool.ts";
 import { requestHeaders } from "../request-headers.ts";
+import type { Endpoint } from "../upstream-server.ts";
 import type { TimedText, TranscriptionAnswer, TranscriptionForward } from "./port.ts";
 
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
@@ -36,10 +36,10 @@ export function transcribe(call: TranscriptionForward, deps: AttemptDeps, limitM
 	const endMs = deps.clock.monotonicMs() + limitMs;
 	return attempts.run(
 		async (response, current) => {
-			const bytes = await current.node.mask.answerBytes(await readWhole(response, MAX_ANSWER_BYTES));
+			const bytes = await current.server.mask.answerBytes(await readWhole(response, MAX_ANSWER_BYTES));
 			const answer = await answerOf(bytes, response.status);
 			current.end("good");
-			return { upstream: current.node.name, retries: attempts.retries, ...answer };
+			return { upstream: current.server.name, retries: attempts.retries, ...answer };
 		},
 		(timeout) => timeout.limit(Number.POSITIVE_INFINITY, "transcription", endMs),
 	);
@@ -47,14 +47,14 @@ export function transcribe(call: TranscriptionForward, deps: AttemptDeps, limitM
 
 async function send(
 	call: TranscriptionForward,
-	{ model, node }: Candidate,
+	{ model, server }: Candidate,
 	endpoint: Endpoint,
 	{ fetch }: AttemptDeps,
 	signal: AbortSignal,
 ): Promise<Response> {
-	if (node.provider !== null) {
+	if (server.provider !== null) {
 		const { transcribeByProvider } = await import("../providers/audio/transcribe.ts");
-		return transcribeByProvider({ ...call, config: node.provider, model, fetch }, signal);
+		return transcribeByProvider({ ...call, config: server.provider, model, fetch }, signal);
 	}
 	return fetch(`${endpoint.url}/audio/transcriptions`, {
 		...endpoint.init,

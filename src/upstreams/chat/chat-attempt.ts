@@ -5,8 +5,8 @@ import type { AttemptCall, ChatAttemptDeps } from "../attempts.ts";
 import { type ChatPost, cancelBody, postChat } from "../connect.ts";
 import { UpstreamFailure } from "../failures.ts";
 import type { Fetch } from "../fetch.ts";
-import type { UpstreamNode } from "../node.ts";
 import type { ProviderRequest } from "../providers/chat/send.ts";
+import type { UpstreamServer } from "../upstream-server.ts";
 import type { Dialect } from "./dialects.ts";
 import type { ChatForward, SealedForward } from "./port.ts";
 import { shapeChatBody } from "./request-body.ts";
@@ -25,17 +25,17 @@ export function chatAttempt(
 		raw: call.long.isEmpty ? call.raw : call.long.original,
 		stickyKey: () => stickyKey(call),
 		onSent: (upstream) => call.onSent(upstream),
-		async send({ model, node }, endpoint, signal) {
-			if (isText && node.provider !== null) throw noBareTexts(call.model.id);
-			if (node.provider === null && node.dialect.plain.n === undefined) requireOneChoice(call);
-			const shaped = shapeChatBody(call, model, isText ? textDialect(node.dialect) : node.dialect);
+		async send({ model, server }, endpoint, signal) {
+			if (isText && server.provider !== null) throw noBareTexts(call.model.id);
+			if (server.provider === null && server.dialect.plain.n === undefined) requireOneChoice(call);
+			const shaped = shapeChatBody(call, model, isText ? textDialect(server.dialect) : server.dialect);
 			const body = call.long.isEmpty ? shaped : await inTurns(call.long.whole(shaped));
 			if (sealed !== undefined) {
-				const headers = { ...sealedHeaders(sealed, node), ...tenantHeaders(call, node) };
+				const headers = { ...sealedHeaders(sealed, server), ...tenantHeaders(call, server) };
 				return postSealed(fetch, { endpoint, body, requestId, stream, headers }, signal);
 			}
-			if (node.provider !== null) {
-				const { name: upstream, provider: config } = node;
+			if (server.provider !== null) {
+				const { name: upstream, provider: config } = server;
 				const request = {
 					upstream,
 					config,
@@ -50,7 +50,7 @@ export function chatAttempt(
 				};
 				return askProvider(request, signal);
 			}
-			return postChat(fetch, { endpoint, body, requestId, stream, isText, headers: tenantHeaders(call, node) }, signal);
+			return postChat(fetch, { endpoint, body, requestId, stream, isText, headers: tenantHeaders(call, server) }, signal);
 		},
 	};
 }
@@ -95,12 +95,12 @@ const NO_HEADERS: Readonly<Record<string, string>> = {};
  * Returns the tenant's header for our own engine, which shares its lanes between tenants. No other server learns the
  * tenant.
  */
-function tenantHeaders({ tenant }: ChatForward, { ejectable }: UpstreamNode): Readonly<Record<string, string>> {
+function tenantHeaders({ tenant }: ChatForward, { ejectable }: UpstreamServer): Readonly<Record<string, string>> {
 	return ejectable ? NO_HEADERS : { [TENANT_HEADER]: tenant };
 }
 
 /** Returns the headers in which this server expects the keys. */
-function sealedHeaders({ clientKey, modelKey }: SealedForward, { attestation }: UpstreamNode): Record<string, string> {
+function sealedHeaders({ clientKey, modelKey }: SealedForward, { attestation }: UpstreamServer): Record<string, string> {
 	if (attestation === null)
 		throw new ApiError("MODEL_OFFLINE", { message: "This server takes no sealed conversations any more" });
 	const { clientKeyHeader, modelKeyHeader, algorithmHeader } = attestation;

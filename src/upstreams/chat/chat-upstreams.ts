@@ -6,9 +6,9 @@ import { type AttemptDeps, Attempts, type ChatAttemptDeps, type ChatTimeouts } f
 import { CountsByUpstream } from "../call-counts.ts";
 import { cancelBody } from "../connect.ts";
 import type { Fetch } from "../fetch.ts";
-import { embeddedNode, type UpstreamNode, type UpstreamStatus } from "../node.ts";
 import { Pool } from "../pool.ts";
 import type { PublicFetch } from "../public-fetch/port.ts";
+import { embeddedServer, type UpstreamServer, type UpstreamStatus } from "../upstream-server.ts";
 import { beginsAsArray, beginsAsEvents, isChunkLines } from "./body-beginning.ts";
 import { chatAttempt } from "./chat-attempt.ts";
 import { DIALECT_TABLE, type DialectName } from "./dialects.ts";
@@ -65,14 +65,14 @@ export function createChatUpstreams(options: ChatUpstreamsOptions): RunningChatU
 	const pool = new Pool({
 		upstreams: options.upstreams,
 		clock,
-		probe: (node) => probe(fetch, clock, node),
-		onChange: (node) => {
-			if (node.health.state === "out") counts.of(node.name).ejections++;
-			logHealthChange(log, node);
+		probe: (server) => probe(fetch, clock, server),
+		onChange: (server) => {
+			if (server.health.state === "out") counts.of(server.name).ejections++;
+			logHealthChange(log, server);
 		},
 		...(random ? { random } : {}),
 		...(embedded
-			? { embedded: embeddedNode("embedded", () => embedded.endpoint(), DIALECT_TABLE[embedded.dialect ?? "generic"]) }
+			? { embedded: embeddedServer("embedded", () => embedded.endpoint(), DIALECT_TABLE[embedded.dialect ?? "generic"]) }
 			: {}),
 	});
 	let deps: ChatAttemptDeps = {
@@ -104,29 +104,29 @@ export function createChatUpstreams(options: ChatUpstreamsOptions): RunningChatU
 function unary(call: ChatForward, deps: ChatAttemptDeps): Promise<WholeAnswer> {
 	const { clock, timeouts, maxAnswerBytes, maxEventBytes } = deps;
 	const triesEndMs = clock.monotonicMs() + timeouts.chatUnaryMs;
-	const tries = new Attempts(chatAttempt(call, deps), deps);
-	return tries.run(
+	const attempts = new Attempts(chatAttempt(call, deps), deps);
+	return attempts.run(
 		async (response, current) => {
 			const body = await readWhole(response, maxAnswerBytes);
 			const isStream = beginsAsEvents(body) || beginsAsArray(body) === true || isChunkLines(body);
 			const whole = isStream ? await completionOfEvents(body, maxEventBytes) : body;
-			const checked = await checkedCompletion(await current.node.mask.answerBytes(whole), response.status, call.choices);
+			const checked = await checkedCompletion(await current.server.mask.answerBytes(whole), response.status, call.choices);
 			current.end("good");
-			return { upstream: current.node.name, ...checked, retries: tries.retries };
+			return { upstream: current.server.name, ...checked, retries: attempts.retries };
 		},
-		(watch, node) => {
-			const ownEndMs = clock.monotonicMs() + (node.limits.unaryMs ?? Number.POSITIVE_INFINITY);
-			watch.limit(Number.POSITIVE_INFINITY, "answer", Math.min(triesEndMs, ownEndMs));
+		(timeout, server) => {
+			const ownEndMs = clock.monotonicMs() + (server.limits.unaryMs ?? Number.POSITIVE_INFINITY);
+			timeout.limit(Number.POSITIVE_INFINITY, "answer", Math.min(triesEndMs, ownEndMs));
 		},
 	);
 }
 
 /** Returns true if GET /models answers, even with 404. */
-async function probe(fetch: Fetch, clock: TimerClock, node: UpstreamNode): Promise<boolean> {
+async function probe(fetch: Fetch, clock: TimerClock, server: UpstreamServer): Promise<boolean> {
 	const controller = new AbortController();
 	const cancelTimer = clock.after(PROBE_MS, () => controller.abort());
 	try {
-		const endpoint = await node.endpoint();
+		const endpoint = await server.endpoint();
 		const response = await fetch(`${endpoint.url}/models`, {
 			...endpoint.init,
 			headers: endpoint.probeHeaders,
@@ -135,7 +135,7 @@ async function probe(fetch: Fetch, clock: TimerClock, node: UpstreamNode): Promi
 		});
 		cancelBody(response.body);
 		// A provider refuses a request without its key, which shows that it is up.
-		if (node.provider !== null) return response.status < 500;
+		if (server.provider !== null) return response.status < 500;
 		return response.ok || response.status === 404 || response.status === 405;
 	} catch {
 		return false;
@@ -144,8 +144,8 @@ async function probe(fetch: Fetch, clock: TimerClock, node: UpstreamNode): Promi
 	}
 }
 
-function logHealthChange(log: Log, node: UpstreamNode): void {
-	const fields = { upstream: node.name, state: node.health.state, lastFault: node.health.lastFault };
-	if (node.health.state === "out") log.warn(fields, "an upstream is taken out after consecutive faults");
+function logHealthChange(log: Log, server: UpstreamServer): void {
+	const fields = { upstream: server.name, state: server.health.state, lastFault: server.health.lastFault };
+	if (server.health.state === "out") log.warn(fields, "an upstream is taken out after consecutive faults");
 	else log.info(fields, "an upstream is back");
 }

@@ -121,19 +121,19 @@ export class UpstreamStream implements ChatStream {
 		const triesEndMs = clock.monotonicMs() + timeouts.chatStreamTriesMs;
 		return this.#attempts.run(
 			(response, current) => this.#firstBatch(response, current, triesEndMs),
-			(timeout, node) => timeout.limit(node.limits.firstByteMs ?? timeouts.chatFirstByteMs, "first byte", triesEndMs),
+			(timeout, server) => timeout.limit(server.limits.firstByteMs ?? timeouts.chatFirstByteMs, "first byte", triesEndMs),
 		);
 	}
 
 	async #firstBatch(response: Response, current: Attempt, triesEndMs: number): Promise<EventBatch> {
-		const { timeout, node } = current;
+		const { timeout, server } = current;
 		const { body } = response;
 		if (!body) throw brokenAnswer("a stream without a body", response.status);
 		this.#headersCame();
-		const idleMs = node.limits.idleMs ?? this.#deps.timeouts.chatIdleMs;
+		const idleMs = server.limits.idleMs ?? this.#deps.timeouts.chatIdleMs;
 		const answer = {
 			reader: body.getReader(),
-			events: new EventReader(this.#deps.maxEventBytes, node.mask, this.#call.choices),
+			events: new EventReader(this.#deps.maxEventBytes, server.mask, this.#call.choices),
 			current,
 		};
 		this.#answer = answer;
@@ -237,13 +237,13 @@ export class UpstreamStream implements ChatStream {
 			this.#free(signal.reason);
 			return signal.reason;
 		}
-		const failure = withoutSecrets(asFailure(error, current.timeout), current.node.mask);
+		const failure = withoutSecrets(asFailure(error, current.timeout), current.server.mask);
 		this.#ended = true;
 		this.#endReason = failure.answer;
 		cancelBody(reader);
 		current.timeout.abort(failure);
 		current.end(failure);
-		logFailure(this.#deps.log, requestId, current.node.name, failure);
+		logFailure(this.#deps.log, requestId, current.server.name, failure);
 		return failure.answer;
 	}
 }

@@ -46,7 +46,7 @@ export function embed(call: EmbeddingForward, deps: AttemptDeps, limitMs: number
 		async (response, current) => {
 			const answer = await answerOf(await readWhole(response, mostBytes(call)), response.status, call);
 			current.end("good");
-			return { upstream: current.node.name, retries: attempts.retries, ...answer };
+			return { upstream: current.server.name, retries: attempts.retries, ...answer };
 		},
 		(timeout) => timeout.limit(Number.POSITIVE_INFINITY, "embeddings", endMs),
 	);

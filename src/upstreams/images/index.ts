@@ -45,9 +45,9 @@ async function make(
 		raw: new TextEncoder().encode(call.prompt),
 		stickyKey: () => undefined,
 		onSent: (upstream) => call.onSent(upstream),
-		async send({ node, target, model }, endpoint, signal) {
-			const protocol = protocolOf(node, target);
-			pictures = await protocol(call, { target, model, node, endpoint, fetch: deps.fetch, fetchPublic, signal });
+		async send({ server, target, model }, endpoint, signal) {
+			const protocol = protocolOf(server, target);
+			pictures = await protocol(call, { target, model, server, endpoint, fetch: deps.fetch, fetchPublic, signal });
 			return new Response(null, DONE);
 		},
 	};
@@ -56,7 +56,7 @@ async function make(
 	return attempts.run(
 		async (_, current) => {
 			current.end("good");
-			return { upstream: current.node.name, retries: attempts.retries, pictures };
+			return { upstream: current.server.name, retries: attempts.retries, pictures };
 		},
 		(timeout) => timeout.limit(Number.POSITIVE_INFINITY, "picture", endMs),
 	);

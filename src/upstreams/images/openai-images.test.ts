@@ -2,7 +2,7 @@ import { afterAll, beforeEach, expect, test } from "bun:test";
 import { plainPicture } from "../../../test/support/plain-picture.ts";
 import { startScriptedImageUpstream } from "../../../test/support/scripted-image-upstream.ts";
 import type { DialectName } from "../chat/dialects.ts";
-import { configuredNode, endpointAt } from "../node.ts";
+import { configuredServer, endpointAt } from "../upstream-server.ts";
 import { openAiImages } from "./openai-images.ts";
 import type { ImageForward } from "./port.ts";
 
@@ -33,8 +33,8 @@ function ask(dialect: DialectName, more: Partial<ImageForward> = {}, model = "pa
 		onSent() {},
 		...more,
 	};
-	const node = configuredNode("x", config);
-	return openAiImages(call, { target, model, node, endpoint: endpointAt(upstream.url, undefined, {}), fetch, signal });
+	const server = configuredServer("x", config);
+	return openAiImages(call, { target, model, server, endpoint: endpointAt(upstream.url, undefined, {}), fetch, signal });
 }
 
 test("OpenAI's own models are not told how to answer, older ones and other servers are", async () => {

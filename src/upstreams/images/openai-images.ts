@@ -52,7 +52,7 @@ async function ask(call: ImageForward, attempt: ImageAttempt, count: number): Pr
 
 type Fields = Readonly<Record<string, string | number>>;
 
-function fieldsOf(call: ImageForward, { model, target, node }: ImageAttempt, count: number): Fields {
+function fieldsOf(call: ImageForward, { model, target, server }: ImageAttempt, count: number): Fields {
 	const fields: Record<string, string | number> = { model, prompt: promptOf(call) };
 	const size = requestedSize(call.size, target.sizes);
 	if (size !== null) fields.size = size;
@@ -63,9 +63,9 @@ function fieldsOf(call: ImageForward, { model, target, node }: ImageAttempt, cou
 		fields.output_format = "png";
 	}
 	// OpenAI's current models refuse the field, and always answer in base64.
-	const isOpenAi = node.dialect === DIALECT_TABLE.openai;
+	const isOpenAi = server.dialect === DIALECT_TABLE.openai;
 	if (!isOpenAi || model.startsWith("dall-e")) fields.response_format = "b64_json";
-	if (node.dialect === DIALECT_TABLE.vllm) Object.assign(fields, diffusionFields(call));
+	if (server.dialect === DIALECT_TABLE.vllm) Object.assign(fields, diffusionFields(call));
 	return fields;
 }
 

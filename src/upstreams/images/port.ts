@@ -1,7 +1,7 @@
 import type { ImageQuality, ModelTarget } from "../../catalog/types.ts";
 import type { Fetch } from "../fetch.ts";
-import type { Endpoint, UpstreamNode } from "../node.ts";
 import type { PublicFetch } from "../public-fetch/port.ts";
+import type { Endpoint, UpstreamServer } from "../upstream-server.ts";
 
 /** A picture for an upstream: upright, sRGB, 8 bits, without metadata. */
 export interface InputPicture {
@@ -73,7 +73,7 @@ export interface ImageAttempt {
 	/** The upstream's own name for the model. */
 	readonly model: string;
 	readonly endpoint: Endpoint;
-	readonly node: UpstreamNode;
+	readonly server: UpstreamServer;
 	readonly fetch: Fetch;
 	/** Reads pictures that an answer names at another server. Without it such pictures are faults. */
 	readonly fetchPublic?: PublicFetch | undefined;

@@ -1,5 +1,5 @@
 import type { ModelTarget } from "../../catalog/types.ts";
-import type { UpstreamNode } from "../node.ts";
+import type { UpstreamServer } from "../upstream-server.ts";
 import { openAiImages } from "./openai-images.ts";
 import type { ImageProtocol } from "./port.ts";
 
@@ -7,8 +7,8 @@ import type { ImageProtocol } from "./port.ts";
  * Returns the protocol: a provider's own, ComfyUI's if the entry names it, else OpenAI's. The first two are loaded at
  * their first request.
  */
-export function protocolOf(node: UpstreamNode, target: ModelTarget): ImageProtocol {
-	if (node.provider !== null) return throughProvider;
+export function protocolOf(server: UpstreamServer, target: ModelTarget): ImageProtocol {
+	if (server.provider !== null) return throughProvider;
 	return target.protocol === "comfyui" ? throughComfy : openAiImages;
 }
 

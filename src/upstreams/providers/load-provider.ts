@@ -1,6 +1,6 @@
 import { ownAddress } from "../../config/index.ts";
 import type { Fetch } from "../fetch.ts";
-import { lowerCasedNames } from "../node.ts";
+import { lowerCasedNames } from "../upstream-server.ts";
 import { type ModelMakers, PACKAGES } from "./packages.ts";
 import { providerFetch } from "./provider-fetch.ts";
 import type { ProviderUpstream } from "./provider-upstream.ts";

@@ -1,5 +1,5 @@
 import type { Fetch, FetchInit } from "../fetch.ts";
-import { initFor } from "../node.ts";
+import { initFor } from "../upstream-server.ts";
 
 /** The type of fetch that packages accept. */
 export type PackageFetch = typeof globalThis.fetch;

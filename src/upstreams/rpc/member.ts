@@ -5,7 +5,7 @@ import { callSlots, resizeCallSlots } from "../call-slots.ts";
 import type { FetchInit } from "../fetch.ts";
 import { Health } from "../health.ts";
 import type { Member } from "../health-monitor.ts";
-import { initFor, lowerCasedNames } from "../node.ts";
+import { initFor, lowerCasedNames } from "../upstream-server.ts";
 import { ACCEPTED_ENCODINGS } from "./body.ts";
 import { LearnedLimits } from "./learned-limits.ts";
 

@@ -1,9 +1,9 @@
 import type { JsonBounds } from "../../wire/index.ts";
 import type { Fetch } from "../fetch.ts";
-import { initFor } from "../node.ts";
 import { parsedAnswer } from "../parsed-answer.ts";
 import { SecretMask } from "../secret-mask.ts";
 import { credentialsIn } from "../secrets-in.ts";
+import { initFor } from "../upstream-server.ts";
 import type { ProviderRequest, SearchProvider } from "./provider.ts";
 
 /** No page of results is larger. */

@@ -7,7 +7,7 @@ import { plainPicture } from "../../../../test/support/plain-picture.ts";
 import { startScriptedComfy } from "../../../../test/support/scripted-comfyui.ts";
 import type { ModelTarget } from "../../../catalog/types.ts";
 import { UpstreamFailure } from "../../failures.ts";
-import { configuredNode, endpointAt } from "../../node.ts";
+import { configuredServer, endpointAt } from "../../upstream-server.ts";
 import type { ImageForward, InputPicture } from "../port.ts";
 import { comfyImages } from "./comfy-images.ts";
 
@@ -86,7 +86,7 @@ function ask({ call = {}, target = {}, signal = new AbortController().signal }: 
 			...target,
 		},
 		model: "m",
-		node: configuredNode("comfy", config),
+		server: configuredServer("comfy", config),
 		endpoint: endpointAt(config.url, config.key, {}),
 		fetch,
 		signal,

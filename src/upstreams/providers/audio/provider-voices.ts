@@ -8,7 +8,7 @@ import { readWhole } from "../../chat/whole-answer.ts";
 import { errorBody } from "../../error-text.ts";
 import { brokenAnswer, failureOfAnswer } from "../../failures.ts";
 import type { Fetch, FetchInit } from "../../fetch.ts";
-import { initFor } from "../../node.ts";
+import { initFor } from "../../upstream-server.ts";
 import type { ProviderUpstream } from "../provider-upstream.ts";
 
 export interface VoiceSampleFile {

@@ -8,8 +8,8 @@ import type { UpstreamConfig } from "../../../config/index.ts";
 import { ApiError } from "../../../errors/index.ts";
 import { UpstreamFailure } from "../../failures.ts";
 import type { ImageForward, InputPicture } from "../../images/port.ts";
-import { configuredNode, endpointAt } from "../../node.ts";
 import { type PublicFetch, PublicFetchFault } from "../../public-fetch/port.ts";
+import { configuredServer, endpointAt } from "../../upstream-server.ts";
 import { IMAGE_CAPABILITIES } from "./image-capabilities.ts";
 import { providerImages } from "./make.ts";
 
@@ -60,7 +60,7 @@ function ask(script: ImageScript, { call = {}, target = {}, model = script.model
 	return providerImages(forward, {
 		target: { upstream: "x", model, weight: 1, order: 0, ...target },
 		model,
-		node: configuredNode("x", config),
+		server: configuredServer("x", config),
 		endpoint: endpointAt(config.url, undefined, {}),
 		fetch,
 		fetchPublic,

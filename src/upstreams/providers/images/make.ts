@@ -30,7 +30,7 @@ export async function providerImages(call: ImageForward, attempt: ImageAttempt):
 
 async function makePictures(call: ImageForward, attempt: ImageAttempt): Promise<readonly Uint8Array[]> {
 	const { model, fetch, fetchPublic, signal } = attempt;
-	const config = attempt.node.provider;
+	const config = attempt.server.provider;
 	const capabilities = config === null ? undefined : IMAGE_CAPABILITIES[config.provider];
 	if (config === null || capabilities === undefined) throw upstreamOffline("this upstream offers no pictures");
 	if (capabilities.models?.test(model) === false)

@@ -27,7 +27,10 @@ export interface Endpoint {
 
 const LOOPBACK = /^https?:\/\/(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::|\/|$)/i;
 
-/** @param headers the configuration's own, in lower case; they replace ours */
+/**
+ * Returns the endpoint at an address.
+ * @param headers the configured ones, in lower case; they replace ours
+ */
 export function endpointAt(address: string, key: string | undefined, headers: Readonly<Record<string, string>>): Endpoint {
 	const url = address.replace(/\/+$/, "");
 	const known = { ...(key === undefined ? {} : { authorization: `Bearer ${key}` }), "user-agent": "turnpike", ...headers };
@@ -68,14 +71,14 @@ const OWN_ATTESTATION: Attestation = {
 };
 
 /** Time limits of one upstream in milliseconds; undefined: the general limits. */
-export type NodeLimits = Pick<UpstreamConfig, "firstByteMs" | "idleMs" | "unaryMs">;
+export type ServerLimits = Pick<UpstreamConfig, "firstByteMs" | "idleMs" | "unaryMs">;
 
 /** One upstream: its address, dialect, health and running calls. */
-export interface UpstreamNode extends Member {
+export interface UpstreamServer extends Member {
 	readonly dialect: Dialect;
 	/** Set if it is a provider, called through its package. */
 	readonly provider: ProviderUpstream | null;
-	readonly limits: NodeLimits;
+	readonly limits: ServerLimits;
 	/** The paths and headers of attestation and sealed conversations; null if the server has none. */
 	readonly attestation: Attestation | null;
 	/** False for the embedded engine: probes and ejection need a fixed address. */
@@ -105,15 +108,16 @@ export interface UpstreamStatus {
 }
 
 /**
+ * Returns a configured upstream.
  * @param all secrets of every upstream (`upstreamSecrets`)
- * @param before the node of the same server under the previous settings: its health and load continue
+ * @param before the same server under the previous settings: its health and load continue
  */
-export function configuredNode(
+export function configuredServer(
 	name: string,
 	config: UpstreamConfig,
 	all: readonly string[] = [],
-	before?: UpstreamNode,
-): UpstreamNode {
+	before?: UpstreamServer,
+): UpstreamServer {
 	const provider = isProviderUpstream(config) ? config : null;
 	const maxConcurrent = config.maxConcurrent ?? Number.POSITIVE_INFINITY;
 	// A provider's key is sent only by its package, in the header that it expects.
@@ -154,12 +158,12 @@ export function lowerCasedNames(headers: Readonly<Record<string, string>>): Reco
 	return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
-/** Returns the node of our own engine behind a loopback address. */
-export function embeddedNode(
+/** Returns our own engine behind a loopback address. */
+export function embeddedServer(
 	name: string,
 	endpoint: () => Promise<Pick<Endpoint, "url" | "key">>,
 	dialect: Dialect,
-): UpstreamNode {
+): UpstreamServer {
 	return {
 		name,
 		dialect,
@@ -180,17 +184,17 @@ export function embeddedNode(
 	};
 }
 
-export function upstreamStatus(node: UpstreamNode, url: string | null, clock: TimerClock): UpstreamStatus {
+export function upstreamStatus(server: UpstreamServer, url: string | null, clock: TimerClock): UpstreamStatus {
 	return {
-		name: node.name,
+		name: server.name,
 		url,
-		state: node.health.state,
-		running: node.load.running,
-		maxConcurrent: Number.isFinite(node.maxConcurrent) ? node.maxConcurrent : null,
-		consecutiveFaults: node.health.faults,
-		ejections: node.health.ejections,
-		lastFault: node.health.lastFault,
-		busy: node.health.isBusy(clock.monotonicMs()),
-		accountRefusal: node.health.accountRefusal(clock.monotonicMs()),
+		state: server.health.state,
+		running: server.load.running,
+		maxConcurrent: Number.isFinite(server.maxConcurrent) ? server.maxConcurrent : null,
+		consecutiveFaults: server.health.faults,
+		ejections: server.health.ejections,
+		lastFault: server.health.lastFault,
+		busy: server.health.isBusy(clock.monotonicMs()),
+		accountRefusal: server.health.accountRefusal(clock.monotonicMs()),
 	};
 }
