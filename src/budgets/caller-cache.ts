@@ -309,10 +309,10 @@ export class CallerCache {
 	 */
 	#evict(added: CachedKey): void {
 		for (const cached of [...this.#draining]) this.#retire(cached);
-		let looked = 0;
+		let checked = 0;
 		let victim: CachedKey | undefined;
 		for (const key of this.#keys.values()) {
-			if (looked++ >= EVICTION_SCAN || key === added) break;
+			if (checked++ >= EVICTION_SCAN || key === added) break;
 			const pinned = key.busy || key.lastPostSeq > this.#journal.appliedSeq;
 			if (!pinned && !key.used) {
 				victim = key;

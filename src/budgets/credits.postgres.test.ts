@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { type PostgresCluster, startPostgres } from "../../test/support/postgres-cluster.ts";
 import { until } from "../../test/support/until.ts";
 import { StoreFolder } from "../store/testing/store-folder.ts";
-import { asks, testCredits, use } from "./testing/credits-contract.ts";
+import { creditRequest, testCredits, use } from "./testing/credits-contract.ts";
 import { newKey, RpcNode } from "./testing/rpc-node.ts";
 
 let cluster: PostgresCluster;
@@ -46,7 +46,7 @@ test("what another node used counts on a node where the account is active, witho
 	// The account is cached here: later changes come only by the exchange.
 	await until(() => {
 		try {
-			const take = here.credits.take(caller, asks(491, 1_000));
+			const take = here.credits.take(caller, creditRequest(491, 1_000));
 			if (take instanceof Promise) throw new Error("a request waited for the store");
 			take.settle(0);
 			return false;
@@ -58,11 +58,11 @@ test("what another node used counts on a node where the account is active, witho
 	await use(here, caller, 480, 1_000);
 	await until(async () => {
 		try {
-			(await there.credits.take(other, asks(11, 1_000))).settle(0);
+			(await there.credits.take(other, creditRequest(11, 1_000))).settle(0);
 			return false;
 		} catch {
 			return true;
 		}
 	});
-	(await there.credits.take(other, asks(10, 1_000))).settle(0);
+	(await there.credits.take(other, creditRequest(10, 1_000))).settle(0);
 });

@@ -6,7 +6,7 @@ const TICK_MS = 1_000;
 const IDLE_TICKS = 5;
 /** Most accounts in one tick, since the store thread must serve requests too. */
 const MAX_GIVEN_BACK = 100;
-const MAX_LOOKED_AT = 10_000;
+const MAX_CHECKED = 10_000;
 
 /**
  * Returns leases that nobody uses to the store after about 5 s, so that the operator's commands and other nodes can
@@ -33,9 +33,9 @@ export class IdleLeases {
 	/** Call once a second. */
 	tick(): void {
 		this.#tick++;
-		const looked = this.#queue.splice(0, MAX_LOOKED_AT);
+		const batch = this.#queue.splice(0, MAX_CHECKED);
 		let givenBack = 0;
-		for (const account of looked) {
+		for (const account of batch) {
 			const idle = account.holds === 0 && account.lastEndedTick <= this.#tick - IDLE_TICKS;
 			if (!idle || givenBack >= MAX_GIVEN_BACK) {
 				this.#queue.push(account);

@@ -220,13 +220,13 @@ export class SharedRateWindows {
 	/** Removes open windows from a set, up to a bound, and returns them. */
 	#takeFrom(windows: Set<SharedWindow>, matches: (window: SharedWindow) => boolean): SharedWindow[] {
 		const now = this.#clock.monotonicMs();
-		const taken: SharedWindow[] = [];
+		const removed: SharedWindow[] = [];
 		for (const window of windows) {
-			if (taken.length >= MAX_REPORTED) break;
+			if (removed.length >= MAX_REPORTED) break;
 			windows.delete(window);
-			if (window.endsAt > now && matches(window)) taken.push(window);
+			if (window.endsAt > now && matches(window)) removed.push(window);
 		}
-		return taken;
+		return removed;
 	}
 
 	/** Applies the store's grant. Returns false if the store did not answer for this window. */

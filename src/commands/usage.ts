@@ -43,11 +43,11 @@ const COLUMNS: readonly (readonly [name: string, cell: (line: Row) => CsvCell])[
 	["charged", (line) => ({ plain: decimalText(line.amount, NANO_PLACES) })],
 	["currency", (line) => (line.source === null ? null : CURRENCIES[line.source])],
 	["costUsd", (line) => nanoText(line.cost)],
-	["marginUsd", (line) => nanoText(line.cost === null ? null : paid(line) - line.cost)],
+	["marginUsd", (line) => nanoText(line.cost === null ? null : chargedNano(line) - line.cost)],
 ];
 
 /** Returns what the operator received: nothing for an overrun. */
-function paid(line: ExportedLine): number {
+function chargedNano(line: ExportedLine): number {
 	return line.source === null || line.source === "overrun" ? 0 : line.amount;
 }
 

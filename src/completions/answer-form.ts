@@ -16,7 +16,7 @@ export interface AnswerForm {
 	 * Reads a whole answer before it is charged. The returned function builds the body once the price is known.
 	 * @throws ApiError INFERENCE_FAILED if the answer cannot be passed on
 	 */
-	whole(chat: AdmittedChat, answer: WholeAnswer): Promise<(paid: PostedCharge) => string | Uint8Array>;
+	whole(chat: AdmittedChat, answer: WholeAnswer): Promise<(charge: PostedCharge) => string | Uint8Array>;
 	stream(chat: AdmittedChat): StreamForm;
 	/** True: the request is for `/completions`, a bare text to continue. */
 	readonly isText?: boolean;
@@ -36,7 +36,7 @@ export interface StreamForm {
 	 * Returns the last events of a complete stream.
 	 * @param reportedUsage the upstream's own usage object; null if tokens were counted
 	 */
-	end(paid: PostedCharge, reportedUsage: Readonly<Record<string, unknown>> | null): string;
+	end(charge: PostedCharge, reportedUsage: Readonly<Record<string, unknown>> | null): string;
 	/** Returns the last event of a stream that failed. */
 	failed(error: ApiError): string;
 }

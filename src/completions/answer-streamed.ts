@@ -128,12 +128,12 @@ class StreamRun {
 	/** Returns the body. If nobody ever reads it, the request still settles when the caller leaves. */
 	readable(): ReadableStream {
 		const { signal } = this.#chat.call;
-		const left = () => {
+		const onCallerLeft = () => {
 			this.#onLeft();
 			if (!this.#started) void this.#abandon();
 		};
-		if (signal.aborted) left();
-		else signal.addEventListener("abort", left, { once: true });
+		if (signal.aborted) onCallerLeft();
+		else signal.addEventListener("abort", onCallerLeft, { once: true });
 		return directStream((sink) => this.#pump(sink));
 	}
 
@@ -291,10 +291,10 @@ class StreamRun {
 		this.#chat.receipt?.wrote(text);
 		this.#lastWriteMs = performance.now();
 		if (typeof write === "number") return null;
-		const left = new Promise<void>((resolve) => {
+		const callerLeft = new Promise<void>((resolve) => {
 			this.#onLeft = resolve;
 		});
-		return Promise.race([write, left]);
+		return Promise.race([write, callerLeft]);
 	}
 
 	#pings(sink: DirectSink): { stop(): void } {

@@ -35,7 +35,7 @@ export function formatComplaint(faults: readonly string[]): string {
 	return `That answer does not have the format that was asked for:\n${faults.map((fault) => `- ${fault}`).join("\n")}\nGive the whole answer again, as JSON alone.`;
 }
 
-export interface JsonFound {
+export interface JsonMatch {
 	/** The JSON text alone. */
 	readonly text: string;
 	readonly value: unknown;
@@ -47,13 +47,13 @@ const FENCE = "```";
 const MAX_JSON_CHARS = 1_048_576;
 
 /** Returns the one JSON value of an answer, also within a code fence or words; null if there is none. */
-export function jsonIn(answer: string): JsonFound | null {
+export function jsonIn(answer: string): JsonMatch | null {
 	if (answer.length > MAX_JSON_CHARS) return null;
 	const text = answer.trim();
 	return parsed(text) ?? parsed(inFence(text)) ?? parsed(inBraces(text));
 }
 
-function parsed(text: string): JsonFound | null {
+function parsed(text: string): JsonMatch | null {
 	if (text === "") return null;
 	try {
 		atOnce(cutJson(Buffer.from(text), BODY_BOUNDS));

@@ -20,7 +20,7 @@ import {
 	decisionRequest,
 	gatherWebResults,
 	MAX_PAGES,
-	NOTHING_FOUND,
+	NO_WEB_RESULTS,
 	pagesLine,
 	plainTextInTurns,
 	questionUsage,
@@ -134,7 +134,7 @@ class PreparationRun {
 		const { contextTokens } = model;
 		const results = needsWeb
 			? await gatherWebResults({ urls: this.#urls, query, cites: settings.cites, contextTokens }, deps.web, prices, call)
-			: NOTHING_FOUND;
+			: NO_WEB_RESULTS;
 		this.#lines = results.lines;
 		const earlierWork = { lines: results.lines, usage: this.#usage };
 		return {

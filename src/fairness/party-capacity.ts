@@ -1,4 +1,4 @@
-import { SharedCapacity, type Taken } from "./shared-capacity.ts";
+import { SharedCapacity, type TakeResult } from "./shared-capacity.ts";
 import { isNetworkTenant, partyOf } from "./tenants.ts";
 
 /**
@@ -27,7 +27,7 @@ export class PartyCapacity {
 	}
 
 	/** Works like `SharedCapacity.take`. */
-	take(tenant: string, amount: number, held = 0): Taken {
+	take(tenant: string, amount: number, held = 0): TakeResult {
 		if (!isNetworkTenant(tenant)) return this.#total.take(tenant, amount, held);
 		const result = this.#anonymous.take(tenant, amount, held);
 		if (result !== "taken" || this.#total.take(partyOf(tenant), amount, held) === "taken") return result;

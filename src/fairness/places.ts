@@ -1,4 +1,4 @@
-import { SharedCapacity, type Taken } from "./shared-capacity.ts";
+import { SharedCapacity, type TakeResult } from "./shared-capacity.ts";
 
 /**
  * An account; a caller without one; a caller whose key is being looked up, who may be either; a wallet whose signature is being
@@ -13,32 +13,32 @@ export type CallerKind = "account" | "stranger" | "unidentified" | "signing";
  */
 export class Places {
 	readonly #total: SharedCapacity;
-	readonly #crowds: Readonly<Record<Exclude<CallerKind, "account">, SharedCapacity>>;
+	readonly #groups: Readonly<Record<Exclude<CallerKind, "account">, SharedCapacity>>;
 
 	constructor(limit: number) {
 		this.#total = new SharedCapacity(limit);
 		const half = () => new SharedCapacity(Math.max(1, Math.floor(limit / 2)));
 		// A look-up takes an instant, so a network with many at once, as after a restart, is not delayed. A signature may wait for
 		// a chain's node for a long time.
-		this.#crowds = { stranger: half(), unidentified: new SharedCapacity(limit), signing: half() };
+		this.#groups = { stranger: half(), unidentified: new SharedCapacity(limit), signing: half() };
 	}
 
 	/** Takes a place: "full" if none is left for this kind of caller, "share" if the tenant has used its share. */
-	take(tenant: string, kind: CallerKind): Taken {
+	take(tenant: string, kind: CallerKind): TakeResult {
 		if (kind === "account") return this.#total.take(tenant, 1);
-		const crowd = this.#crowds[kind];
-		const result = crowd.take(tenant, 1);
+		const group = this.#groups[kind];
+		const result = group.take(tenant, 1);
 		if (result !== "taken" || this.#total.take(kind, 1) === "taken") return result;
-		crowd.giveBack(tenant, 1);
+		group.giveBack(tenant, 1);
 		return "full";
 	}
 
 	giveBack(tenant: string, kind: CallerKind): void {
 		this.#total.giveBack(kind === "account" ? tenant : kind, 1);
-		if (kind !== "account") this.#crowds[kind].giveBack(tenant, 1);
+		if (kind !== "account") this.#groups[kind].giveBack(tenant, 1);
 	}
 
 	usedBy(tenant: string, kind: CallerKind): number {
-		return (kind === "account" ? this.#total : this.#crowds[kind]).usedBy(tenant);
+		return (kind === "account" ? this.#total : this.#groups[kind]).usedBy(tenant);
 	}
 }

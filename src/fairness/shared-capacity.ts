@@ -1,5 +1,5 @@
 /** "full": the amount is not free. "share": the tenant has used its share. */
-export type Taken = "taken" | "full" | "share";
+export type TakeResult = "taken" | "full" | "share";
 
 /**
  * A capacity that tenants share by a dynamic threshold: a tenant may take more while its use is at most the free amount
@@ -27,7 +27,7 @@ export class SharedCapacity {
 	 * Takes `amount` for a tenant; "full" if it is not free, "share" if the tenant has used its share.
 	 * @param held the amount that the same piece of work already has: a tenant's only piece needs only free capacity
 	 */
-	take(tenant: string, amount: number, held = 0): Taken {
+	take(tenant: string, amount: number, held = 0): TakeResult {
 		const free = this.limit - this.#used - amount;
 		if (free < 0) return "full";
 		const has = this.usedBy(tenant);

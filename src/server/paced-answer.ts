@@ -21,7 +21,7 @@ export interface PacedAnswer {
 export function pacedAnswer(bytes: Uint8Array, signal: AbortSignal, limits: UploadLimits): PacedAnswer | null {
 	if (bytes.length < LARGE_BYTES) return null;
 	const { promise: ended, resolve: end } = Promise.withResolvers<void>();
-	const { promise: left, resolve: leave } = Promise.withResolvers<void>();
+	const { promise: callerLeft, resolve: leave } = Promise.withResolvers<void>();
 	const onLeft = () => {
 		leave();
 		end();
@@ -37,7 +37,7 @@ export function pacedAnswer(bytes: Uint8Array, signal: AbortSignal, limits: Uplo
 			for (let offset = 0; offset < bytes.length && !signal.aborted; offset += SLICE_BYTES) {
 				const write = sink.write(bytes.subarray(offset, offset + SLICE_BYTES));
 				sink.flush();
-				if (typeof write !== "number") await Promise.race([within(write, limits.silenceMs), left, total.promise]);
+				if (typeof write !== "number") await Promise.race([within(write, limits.silenceMs), callerLeft, total.promise]);
 			}
 			sink.close();
 		} catch (error) {

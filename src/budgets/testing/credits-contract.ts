@@ -11,7 +11,7 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
-export const asks = (worstCredits: number, limitCredits: number) => ({
+export const creditRequest = (worstCredits: number, limitCredits: number) => ({
 	worstCredits,
 	limitCredits,
 	subject: "crypto-rpc/ethereum-mainnet",
@@ -19,7 +19,7 @@ export const asks = (worstCredits: number, limitCredits: number) => ({
 
 /** Makes a request that uses `credits`: taken, posted and settled in one turn. */
 export async function use(node: RpcNode, caller: Caller, credits: number, limit: number): Promise<void> {
-	const take: CreditTake = await node.credits.take(caller, asks(credits, limit));
+	const take: CreditTake = await node.credits.take(caller, creditRequest(credits, limit));
 	const hold = await node.hold(caller, credits);
 	const posted = node.post(hold, null, credits);
 	take.settle(credits);
@@ -61,7 +61,7 @@ export function testCredits(newBooks: () => StoreFolder | Promise<StoreFolder>):
 			const [a, b, c] = [await node.caller(first.hash), await node.caller(second.hash), await node.caller(stranger.hash)];
 			await use(node, a, 60, 100);
 			await use(node, b, 40, 100);
-			expect((await refused(() => node.credits.take(a, asks(1, 100)))).status).toBe(429);
+			expect((await refused(() => node.credits.take(a, creditRequest(1, 100)))).status).toBe(429);
 			await use(node, c, 100, 100);
 			await use(node, a, 1, 101);
 		});
@@ -70,15 +70,15 @@ export function testCredits(newBooks: () => StoreFolder | Promise<StoreFolder>):
 			const { hash } = await newKey(books);
 			const node = await open();
 			const caller = await node.caller(hash);
-			const take = await node.credits.take(caller, asks(80, 100));
-			const error = await refused(() => node.credits.take(caller, asks(30, 100)));
+			const take = await node.credits.take(caller, creditRequest(80, 100));
+			const error = await refused(() => node.credits.take(caller, creditRequest(30, 100)));
 			expect(error.options.headers).toMatchObject({ "X-RateLimit-Limit": "100", "X-RateLimit-Remaining": "20" });
 			expect(error.options.retryAfterSeconds).toBe(1);
 			take.settle(5);
 			take.settle(90);
-			const next = await node.credits.take(caller, asks(95, 100));
+			const next = await node.credits.take(caller, creditRequest(95, 100));
 			next.settle(0);
-			expect((await refused(() => node.credits.take(caller, asks(96, 100)))).code).toBe("RATE_LIMIT_EXCEEDED");
+			expect((await refused(() => node.credits.take(caller, creditRequest(96, 100)))).code).toBe("RATE_LIMIT_EXCEEDED");
 		});
 
 		test("that are used up say so with all that the answer needs", async () => {
@@ -89,7 +89,7 @@ export function testCredits(newBooks: () => StoreFolder | Promise<StoreFolder>):
 			await use(node, caller, 10, 100);
 			node.clock.advance(2 * HOUR_MS);
 			await use(node, caller, 85, 100);
-			const error = await refused(() => node.credits.take(caller, asks(40, 100)));
+			const error = await refused(() => node.credits.take(caller, creditRequest(40, 100)));
 			expect([error.status, error.code, error.message]).toEqual([429, "RATE_LIMIT_EXCEEDED", "Rate limit exceeded"]);
 			expect(error.options.extra).toEqual({ customMessage: "Crypto RPC limit of 100 credits per 24 hours reached" });
 			expect(error.options.limit).toEqual({ kind: "RPD", subject: "crypto-rpc/ethereum-mainnet" });
@@ -110,15 +110,15 @@ export function testCredits(newBooks: () => StoreFolder | Promise<StoreFolder>):
 			node.clock.advance(12 * HOUR_MS);
 			await use(node, await node.caller(hash), 30, 100);
 			node = await reopen(node);
-			expect((await refused(async () => node.credits.take(await node.caller(hash), asks(1, 100)))).status).toBe(429);
+			expect((await refused(async () => node.credits.take(await node.caller(hash), creditRequest(1, 100)))).status).toBe(429);
 			node.clock.setWall(node.clock.wallMs() - 6 * HOUR_MS);
-			expect((await refused(async () => node.credits.take(await node.caller(hash), asks(1, 100)))).status).toBe(429);
+			expect((await refused(async () => node.credits.take(await node.caller(hash), creditRequest(1, 100)))).status).toBe(429);
 			node.clock.advance(18 * HOUR_MS + 5 * MINUTE_MS);
-			const take = await node.credits.take(await node.caller(hash), asks(70, 100));
-			expect((await refused(async () => node.credits.take(await node.caller(hash), asks(1, 100)))).status).toBe(429);
+			const take = await node.credits.take(await node.caller(hash), creditRequest(70, 100));
+			expect((await refused(async () => node.credits.take(await node.caller(hash), creditRequest(1, 100)))).status).toBe(429);
 			take.settle(0);
 			node = await reopen(node);
-			(await node.credits.take(await node.caller(hash), asks(70, 100))).settle(0);
+			(await node.credits.take(await node.caller(hash), creditRequest(70, 100))).settle(0);
 		});
 
 		test("are those of the chain proxy alone, and leave the store two days later", async () => {

@@ -29,7 +29,7 @@ export interface WebResults {
 	readonly ran: boolean;
 }
 
-export const NOTHING_FOUND: WebResults = { sources: [], text: null, lines: [], ran: false };
+export const NO_WEB_RESULTS: WebResults = { sources: [], text: null, lines: [], ran: false };
 
 type Prices = Pick<Config["web"], "pricePerPageUsd" | "pricePerSearchUsd">;
 
@@ -59,9 +59,9 @@ export async function gatherWebResults(
 	requester: Requester,
 ): Promise<WebResults> {
 	if (webRequest.urls.length > 0) return fromPages(await readPages(deps, webRequest.urls, requester), webRequest, prices);
-	if (webRequest.query === null) return NOTHING_FOUND;
+	if (webRequest.query === null) return NO_WEB_RESULTS;
 	const sources = await searchWeb(deps, webRequest.query, requester.signal);
-	if (sources === null) return NOTHING_FOUND;
+	if (sources === null) return NO_WEB_RESULTS;
 	const lines = [searchLine(prices)];
 	if (sources.length === 0) return { sources, text: "A search of the web found nothing.", lines, ran: true };
 	const prompted = sources.map((source) => ({ ...source, content: withoutTags(source.content) }));

@@ -4,7 +4,7 @@
  */
 export {
 	gatherWebResults,
-	NOTHING_FOUND,
+	NO_WEB_RESULTS,
 	pagesLine,
 	searchLine,
 	type WebRequest,

@@ -4,7 +4,7 @@
  * of the error table.
  */
 import type { Metric } from "./metric.ts";
-import { BOOK_METRICS, ENGINE_METRICS, PROCESS_METRICS } from "./node-metrics.ts";
+import { ENGINE_METRICS, LEDGER_METRICS, PROCESS_METRICS } from "./node-metrics.ts";
 import { REQUEST_METRICS } from "./request-metrics.ts";
 import { CHAIN_METRICS, UPSTREAM_METRICS } from "./upstream-metrics.ts";
 
@@ -13,7 +13,7 @@ export const METRICS: readonly Metric[] = [
 	...REQUEST_METRICS,
 	...UPSTREAM_METRICS,
 	...CHAIN_METRICS,
-	...BOOK_METRICS,
+	...LEDGER_METRICS,
 	...ENGINE_METRICS,
 	...PROCESS_METRICS,
 ];

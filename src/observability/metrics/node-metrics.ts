@@ -3,7 +3,7 @@ import { histograms, labelledMetric, type Metric, singleMetric } from "./metric.
 
 const ENGINE_STATES = ["stopped", "starting", "ready", "backing-off"] as const;
 
-export const BOOK_METRICS: readonly Metric[] = [
+export const LEDGER_METRICS: readonly Metric[] = [
 	singleMetric("gauge", "turnpike_holds_open", "Running requests with an open hold", (deps) => deps.holdsOpen()),
 	singleMetric(
 		"gauge",

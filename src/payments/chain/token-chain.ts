@@ -169,9 +169,9 @@ export class TokenChain {
 
 	async #block(name: number | "latest" | "safe" | "finalized"): Promise<BlockHead> {
 		const at = typeof name === "number" ? `0x${name.toString(16)}` : name;
-		const found = await this.#rpc.call("eth_getBlockByNumber", [at, false]);
-		if (found === null) throw new ChainRefused(`eth_getBlockByNumber: no block ${name}`, false);
-		const { number, timestamp } = found as Readonly<Record<string, unknown>>;
+		const block = await this.#rpc.call("eth_getBlockByNumber", [at, false]);
+		if (block === null) throw new ChainRefused(`eth_getBlockByNumber: no block ${name}`, false);
+		const { number, timestamp } = block as Readonly<Record<string, unknown>>;
 		return { number: whole(number), timestamp: whole(timestamp) };
 	}
 
@@ -180,13 +180,13 @@ export class TokenChain {
 	}
 
 	async #receipt(transaction: string): Promise<Receipt | null> {
-		const found = (await this.#rpc.call("eth_getTransactionReceipt", [transaction])) as {
+		const receipt = (await this.#rpc.call("eth_getTransactionReceipt", [transaction])) as {
 			readonly status?: unknown;
 			readonly blockNumber?: unknown;
 			readonly logs?: unknown;
 		} | null;
-		if (found === null || wholeOf(found.status) !== 1) return null;
-		return { block: whole(found.blockNumber), logs: logsOf(found.logs) };
+		if (receipt === null || wholeOf(receipt.status) !== 1) return null;
+		return { block: whole(receipt.blockNumber), logs: logsOf(receipt.logs) };
 	}
 
 	async #searchUse(signed: Authorization, fromBlock: number | null, head: number): Promise<AuthorizationUse> {
@@ -196,8 +196,8 @@ export class TokenChain {
 		let start = upwards ? lowest : Math.max(0, head - SEARCH_BLOCKS + 1);
 		for (let searches = 0; searches < MAX_SEARCHES; searches++) {
 			const end = Math.min(head, start + SEARCH_BLOCKS - 1);
-			const found = await this.#endBetween(signed, start, end, head);
-			if (found !== null) return found;
+			const use = await this.#endBetween(signed, start, end, head);
+			if (use !== null) return use;
 			if (upwards ? end >= head : start === 0) break;
 			start = upwards ? end + 1 : Math.max(0, start - SEARCH_BLOCKS);
 		}

@@ -18,8 +18,8 @@ const PING = ": ping\n\n";
 const MAX_FRAMES = 8;
 
 /** An upstream's frame rewritten for our chunks. */
-interface OurFrame {
-	readonly theirs: EventFrame;
+interface RewrittenFrame {
+	readonly upstreamFrame: EventFrame;
 	readonly lineHead: string;
 	readonly lineTail: string;
 }
@@ -40,7 +40,7 @@ export class ChunkWriter implements StreamForm {
 	/** The next index among the tool calls. */
 	#nextCall = 0;
 	/** The rewritten frames; a stream has few. */
-	readonly #frames: OurFrame[] = [];
+	readonly #frames: RewrittenFrame[] = [];
 
 	/** @param convertChoice converts each choice to another form; null: none */
 	constructor(chat: AdmittedChat, convertChoice: ((choice: unknown) => unknown) | null = null) {
@@ -59,7 +59,7 @@ export class ChunkWriter implements StreamForm {
 			const before = (this.#first ? this.#opening(event) : "") + (this.#documents === null ? "" : this.#documentsBefore(event));
 			return `${before}data: ${this.#rewritten(event)}\n\n`;
 		}
-		const { lineHead, lineTail } = this.#ours(event.frame);
+		const { lineHead, lineTail } = this.#rewrittenFrame(event.frame);
 		return lineHead + event.written + lineTail;
 	}
 
@@ -139,26 +139,26 @@ export class ChunkWriter implements StreamForm {
 		return edits;
 	}
 
-	#ours(theirs: EventFrame): OurFrame {
-		for (const frame of this.#frames) if (frame.theirs === theirs) return frame;
-		const frame = this.#ourFrame(theirs);
+	#rewrittenFrame(upstreamFrame: EventFrame): RewrittenFrame {
+		for (const frame of this.#frames) if (frame.upstreamFrame === upstreamFrame) return frame;
+		const frame = this.#rewriteFrame(upstreamFrame);
 		if (this.#frames.length === MAX_FRAMES) this.#frames.pop();
 		this.#frames.unshift(frame);
 		return frame;
 	}
 
 	/** Rewrites a frame: the position of the text moves with `choices`, whose own bytes stay unchanged. */
-	#ourFrame(theirs: EventFrame): OurFrame {
-		const edits = this.#edits(theirs.like);
-		if (edits.size === 0) return { theirs, lineHead: theirs.lineHead, lineTail: theirs.lineTail };
-		const bytes = Buffer.from(theirs.head + theirs.tail);
+	#rewriteFrame(upstreamFrame: EventFrame): RewrittenFrame {
+		const edits = this.#edits(upstreamFrame.like);
+		if (edits.size === 0) return { upstreamFrame, lineHead: upstreamFrame.lineHead, lineTail: upstreamFrame.lineTail };
+		const bytes = Buffer.from(upstreamFrame.head + upstreamFrame.tail);
 		const members = topLevelMembers(bytes);
 		const spliced = spliceMembers(bytes, members, edits);
 		const before = lastMember(members, "choices")?.valueStart ?? 0;
 		const after = lastMember(topLevelMembers(spliced), "choices")?.valueStart ?? 0;
-		const place = Buffer.byteLength(theirs.head) + after - before;
+		const place = Buffer.byteLength(upstreamFrame.head) + after - before;
 		const [head, tail] = [utf8Text(spliced, 0, place), utf8Text(spliced, place, spliced.length)];
-		return { theirs, lineHead: `data: ${head}`, lineTail: `${tail}\n\n` };
+		return { upstreamFrame, lineHead: `data: ${head}`, lineTail: `${tail}\n\n` };
 	}
 
 	/** Returns the chunk that ends choices past their ceiling. */

@@ -67,8 +67,8 @@ function chatChoice(choice: unknown, tools: unknown): Body {
 	if (!isRecord(choice) || choice.type !== "allowed_tools" || !isRecord(choice.allowed_tools) || !Array.isArray(tools)) return {};
 	const { mode, tools: allowed } = choice.allowed_tools;
 	const names = new Set((Array.isArray(allowed) ? (allowed as unknown[]) : []).map(nameOf));
-	const left = (tools as unknown[]).filter((tool) => names.has(nameOf(tool)));
-	return left.length === 0 ? {} : { tool_choice: mode, tools: left };
+	const remaining = (tools as unknown[]).filter((tool) => names.has(nameOf(tool)));
+	return remaining.length === 0 ? {} : { tool_choice: mode, tools: remaining };
 }
 
 function nameOf(tool: unknown): unknown {

@@ -18,7 +18,7 @@ export async function wholeAnswer(
 	chat: AdmittedChat,
 	answer: WholeAnswer,
 	convertChoice: ((choice: unknown) => unknown) | null = null,
-): Promise<(paid: PostedCharge) => Uint8Array> {
+): Promise<(charge: PostedCharge) => Uint8Array> {
 	const members = await membersOf(answer);
 	const { body } = answer;
 	const documents = documentsCall(chat);

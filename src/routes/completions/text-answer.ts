@@ -34,7 +34,7 @@ function headEdits(chat: AdmittedChat): Map<string, MemberEdit> {
  * Returns an upstream's completion as ours. `choices` with OpenAI's finish reasons stay byte for byte.
  * @throws ApiError INFERENCE_FAILED if it has no texts
  */
-export async function textAnswer(chat: AdmittedChat, answer: WholeAnswer): Promise<(paid: PostedCharge) => Uint8Array> {
+export async function textAnswer(chat: AdmittedChat, answer: WholeAnswer): Promise<(charge: PostedCharge) => Uint8Array> {
 	const members = await membersOf(answer);
 	const { choices, usage: usageMember } = answer.body;
 	if (!areTextChoices(choices)) throw new ApiError("INFERENCE_FAILED", { cause: new Error("a completion without texts") });

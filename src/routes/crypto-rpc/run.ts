@@ -163,11 +163,11 @@ export class RpcRun {
 /** Returns a stream that sends no faster than the caller reads, and ends where the caller leaves. */
 function inPieces(answer: Splice, signal: AbortSignal): ReadableStream {
 	return directStream(async (sink) => {
-		const left = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+		const callerLeft = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 		for (const piece of answer.pieces(PIECE_BYTES)) {
 			if (signal.aborted) return;
 			const written = sink.write(piece);
-			if (typeof written !== "number") await Promise.race([written, left]);
+			if (typeof written !== "number") await Promise.race([written, callerLeft]);
 		}
 		sink.close();
 	});

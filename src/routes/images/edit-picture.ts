@@ -49,7 +49,7 @@ export async function admitEdit(order: EditOrder, call: Call, deps: ImageDeps): 
 	checkPrompt(prompt, facts.promptCharacterLimit);
 	if (sources.length > 1 && !facts.combinesImages)
 		throw invalidField([order.param], `"${model.id}" takes one picture`, "too_big");
-	const looked = await isChecked(order.safeMode, deps);
+	const mustCheck = await isChecked(order.safeMode, deps);
 	recordModel(call, model, deps.catalog().deprecationHeaders(model, call.admittedAtMs));
 	const lines = editLines(model, choices, sources.length);
 	return {
@@ -64,7 +64,7 @@ export async function admitEdit(order: EditOrder, call: Call, deps: ImageDeps): 
 				failure: "IMAGE_EDIT_ERROR",
 				places: sources.map(({ path }) => path),
 			});
-			return work.answer(() => new Edit(order, call, deps, work).result(looked));
+			return work.answer(() => new Edit(order, call, deps, work).result(mustCheck));
 		},
 	};
 }
@@ -96,7 +96,7 @@ class Edit {
 		this.#work = work;
 	}
 
-	async result(looked: boolean): Promise<ImageWorkResult> {
+	async result(mustCheck: boolean): Promise<ImageWorkResult> {
 		const { sources, model, answer } = this.#order;
 		const { signal } = this.#call;
 		const bytes = await gather(sources, this.#deps, this.#call);
@@ -106,7 +106,7 @@ class Edit {
 			() => this.#here(bytes),
 			() => this.#there(bytes),
 		);
-		const safe = await safePicture(picture, looked, this.#deps, this.#call);
+		const safe = await safePicture(picture, mustCheck, this.#deps, this.#call);
 		Object.assign(this.#call.headers, safetyHeaders(safe.isBlurred));
 		return { answer: await answer(safe.picture), ...by };
 	}

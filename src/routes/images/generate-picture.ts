@@ -47,7 +47,7 @@ export async function admitGenerate(order: GenerateOrder, call: Call, deps: Imag
 	checkPrompt(order.prompt, model.image.promptCharacterLimit);
 	if (order.negativePrompt !== undefined) checkPrompt(order.negativePrompt, model.image.promptCharacterLimit, "negative_prompt");
 	engineOf(deps);
-	const looked = await isChecked(order.safeMode, deps);
+	const mustCheck = await isChecked(order.safeMode, deps);
 	recordModel(call, model, deps.catalog().deprecationHeaders(model, call.admittedAtMs));
 	const lines = [{ sku: `${model.id}-image-unit`, units: count, picoPrice: imagePrice(model.image.prices, resolution, quality) }];
 	return {
@@ -56,7 +56,7 @@ export async function admitGenerate(order: GenerateOrder, call: Call, deps: Imag
 		hold: (context: HoldContext) => deps.budgets.hold(caller, context, linesNano(lines)),
 		work(settlement) {
 			const work = new ImageWork({ call, settlement, lines, failure: "INFERENCE_FAILED", places: [] });
-			return work.answer(() => generated(order, call, deps, { work, looked }));
+			return work.answer(() => generated(order, call, deps, { work, looked: mustCheck }));
 		},
 	};
 }
@@ -65,7 +65,7 @@ async function generated(
 	order: GenerateOrder,
 	call: Call,
 	deps: ImageDeps,
-	{ work, looked }: { readonly work: ImageWork; readonly looked: boolean },
+	{ work, looked: mustCheck }: { readonly work: ImageWork; readonly looked: boolean },
 ): Promise<ImageWorkResult> {
 	const startedMs = performance.now();
 	const { signal, requestId, tenant } = call;
@@ -92,7 +92,7 @@ async function generated(
 	const pictures: Picture[] = [];
 	let isBlurred = false;
 	for (const bytes of imageAnswer.pictures) {
-		const safe = await safePicture(await finished(bytes, finish, deps, call), looked, deps, call);
+		const safe = await safePicture(await finished(bytes, finish, deps, call), mustCheck, deps, call);
 		pictures.push(safe.picture);
 		isBlurred ||= safe.isBlurred;
 	}

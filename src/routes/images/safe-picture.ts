@@ -37,11 +37,11 @@ export interface SafePicture {
 /** Returns the picture to send: blurred where its score is above the operator's threshold. */
 export async function safePicture(
 	picture: Picture,
-	looked: boolean,
+	mustCheck: boolean,
 	deps: ImageDeps,
 	requester: Requester,
 ): Promise<SafePicture> {
-	if (!looked) return { picture, isBlurred: false };
+	if (!mustCheck) return { picture, isBlurred: false };
 	const engine = engineOf(deps);
 	const score = await engine.score(picture.bytes, requester);
 	if (score <= deps.config().images.safeMode.threshold) return { picture, isBlurred: false };

@@ -58,8 +58,8 @@ export function messages(deps: ChatDeps): Endpoint[] {
 			minuteWindow: () => ({ subject: null, limit: deps.config().limits.default }),
 			async admit(input, call) {
 				const body = input.body as MessagesBody;
-				const { chat, chatBody } = read({ ...input, body }, call, deps);
-				return admitRenamed(chat.rename, () => admitChat(chatBody, call, deps, formOf(body, chatBody)));
+				const { converted, chatBody } = read({ ...input, body }, call, deps);
+				return admitRenamed(converted.rename, () => admitChat(chatBody, call, deps, formOf(body, chatBody)));
 			},
 		}),
 		plain({
@@ -78,8 +78,8 @@ export function messages(deps: ChatDeps): Endpoint[] {
 			codes: ["MODEL_NOT_FOUND", "MODEL_REMOVED", "MODEL_OFFLINE", "INVALID_MODEL", ...MEDIA_CODES],
 			answer: { type: "application/json", schema: TokenCountSchema, description: "The count" },
 			async run(input, call) {
-				const { chat, chatBody } = read({ ...input, body: input.body as CountTokensBody }, call, deps);
-				const tokens = await withRenamedFields(chat.rename, () => countPrompt(chatBody, call, deps));
+				const { converted, chatBody } = read({ ...input, body: input.body as CountTokensBody }, call, deps);
+				const tokens = await withRenamedFields(converted.rename, () => countPrompt(chatBody, call, deps));
 				return json({ input_tokens: tokens });
 			},
 		}),
@@ -90,13 +90,13 @@ function read(
 	{ body, raw, long }: Pick<Input<MessagesBody | CountTokensBody, unknown>, "body" | "raw" | "long">,
 	call: Call,
 	deps: ChatDeps,
-): { readonly chat: MessagesChat; readonly chatBody: ChatInput } {
+): { readonly converted: MessagesChat; readonly chatBody: ChatInput } {
 	refuseDeepNesting(raw);
 	const { model } = deps.catalog().resolve(body.model, "text", call.admittedAtMs);
 	if (call.caller !== null) checkModelRule(call.caller, model.id);
-	const chat = chatRequest(body, model, long);
-	reportIgnored(call, chat.ignored);
-	return { chat, chatBody: chatInput(chat.body, long) };
+	const converted = chatRequest(body, model, long);
+	reportIgnored(call, converted.ignored);
+	return { converted, chatBody: chatInput(converted.body, long) };
 }
 
 function formOf({ stop_sequences: stopSequences = [] }: MessagesBody, chatBody: ChatInput): AnswerForm {
@@ -109,8 +109,8 @@ function formOf({ stop_sequences: stopSequences = [] }: MessagesBody, chatBody: 
 			);
 			const stop = stopOf({ segments, finishReason, stopReason, stopSequences });
 			const content = segments.map(contentBlock);
-			return (paid) =>
-				JSON.stringify({ ...messageObject(chat, { content, stop, usage: usageOf(paid) }), ...ownMembers(chat, paid) });
+			return (charge) =>
+				JSON.stringify({ ...messageObject(chat, { content, stop, usage: usageOf(charge) }), ...ownMembers(chat, charge) });
 		},
 		stream: (chat) => new MessageStream(chat, { stopSequences, promptTokens }),
 	};

@@ -43,13 +43,13 @@ export class MessageStream implements StreamForm, AssistantOutputListener {
 		return this.#begin() + this.#reader.end();
 	}
 
-	end(paid: PostedCharge): string {
+	end(charge: PostedCharge): string {
 		const lastEvents = this.#begin() + this.#reader.end();
 		const { finishReason, stopReason, segments } = this.#reader;
 		const delta = stopOf({ finishReason, stopReason, segments, stopSequences: this.#inputs.stopSequences });
 		return (
 			lastEvents +
-			sse("message_delta", { delta, usage: usageOf(paid), ...ownMembers(this.#chat, paid) }) +
+			sse("message_delta", { delta, usage: usageOf(charge), ...ownMembers(this.#chat, charge) }) +
 			sse("message_stop", {})
 		);
 	}

@@ -10,7 +10,7 @@ export interface ResponseState {
 	readonly status: "in_progress" | "completed" | "incomplete" | "failed";
 	readonly segments: readonly Segment[];
 	readonly finishReason?: string | null;
-	readonly paid?: PostedCharge;
+	readonly charge?: PostedCharge;
 	readonly error?: ApiError;
 }
 
@@ -60,7 +60,7 @@ export class ResponseObject {
 
 	make(state: ResponseState): Record<string, unknown> {
 		const { call, model } = this.#chat;
-		const { status, paid, error } = state;
+		const { status, charge, error } = state;
 		return {
 			id: `resp_${call.requestId}`,
 			object: "response",
@@ -72,8 +72,8 @@ export class ResponseObject {
 			model: model.id,
 			output: [...this.#searched(state), ...state.segments.map((segment) => outputItem(segment, call.requestId, this.whole))],
 			...this.#echo,
-			usage: paid === undefined ? null : usageOf(paid),
-			...(paid === undefined ? this.#streamEcho() : { cost: costOf(paid.posted), service_parameters: this.#chat.echo }),
+			usage: charge === undefined ? null : usageOf(charge),
+			...(charge === undefined ? this.#streamEcho() : { cost: costOf(charge.posted), service_parameters: this.#chat.echo }),
 		};
 	}
 }

@@ -36,12 +36,12 @@ export class ResponseStream implements StreamForm, AssistantOutputListener {
 		return this.#begin() + this.#reader.end();
 	}
 
-	end(paid: PostedCharge): string {
+	end(charge: PostedCharge): string {
 		const lastEvents = this.#begin() + this.#reader.end();
 		const { segments, finishReason } = this.#reader;
 		const status = statusOf(finishReason);
 		return (
-			lastEvents + this.#sse(`response.${status}`, { response: this.#response.make({ status, segments, finishReason, paid }) })
+			lastEvents + this.#sse(`response.${status}`, { response: this.#response.make({ status, segments, finishReason, charge }) })
 		);
 	}
 
@@ -129,9 +129,9 @@ export class ResponseStream implements StreamForm, AssistantOutputListener {
 	#searched(): string {
 		const item = this.#response.searchItem;
 		if (item === null) return "";
-		const begun = { output_index: 0, item: { ...item, status: "in_progress" } };
+		const added = { output_index: 0, item: { ...item, status: "in_progress" } };
 		return (
-			this.#sse("response.output_item.added", begun) +
+			this.#sse("response.output_item.added", added) +
 			this.#sse("response.web_search_call.completed", { output_index: 0, item_id: item.id }) +
 			this.#sse("response.output_item.done", { output_index: 0, item })
 		);

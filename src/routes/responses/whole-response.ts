@@ -10,8 +10,8 @@ export async function wholeResponse(
 	{ call }: AdmittedChat,
 	answer: WholeAnswer,
 	response: ResponseObject,
-): Promise<(paid: PostedCharge) => string> {
+): Promise<(charge: PostedCharge) => string> {
 	const { segments, finishReason } = await AssistantOutputReader.answer(answer, (number) => `call_${call.requestId}${number}`);
 	const status = statusOf(finishReason);
-	return (paid) => JSON.stringify(response.make({ status, segments, finishReason, paid }));
+	return (charge) => JSON.stringify(response.make({ status, segments, finishReason, charge }));
 }

@@ -85,11 +85,11 @@ function unplacedTokens({ prompt, output, total, reasoning, cached, usage }: Rep
 	// Thinking within the output never exceeds it, so a larger count is separate from it.
 	const thoughtBeside = reasoning > output ? reasoning : 0;
 	if (total === undefined) return { ofPrompt: cachedBeside, ofOutput: thoughtBeside };
-	const left = Math.max(0, total - prompt - output);
-	if (prompt === 0) return { ofPrompt: left, ofOutput: 0 };
-	if (left === 0) return { ofPrompt: cachedBeside, ofOutput: thoughtBeside };
-	const isCached = (namesCaches || cached > prompt) && (left === cached || left === cached + reasoning);
-	return isCached ? { ofPrompt: cached, ofOutput: left - cached } : { ofPrompt: 0, ofOutput: left };
+	const unplaced = Math.max(0, total - prompt - output);
+	if (prompt === 0) return { ofPrompt: unplaced, ofOutput: 0 };
+	if (unplaced === 0) return { ofPrompt: cachedBeside, ofOutput: thoughtBeside };
+	const isCached = (namesCaches || cached > prompt) && (unplaced === cached || unplaced === cached + reasoning);
+	return isCached ? { ofPrompt: cached, ofOutput: unplaced - cached } : { ofPrompt: 0, ofOutput: unplaced };
 }
 
 function fields(value: unknown): Fields | undefined {

@@ -69,8 +69,8 @@ class Batch {
 
 	async run(): Promise<RpcAnswer<readonly RpcOutcome[]>> {
 		for (let groups = this.#groups(this.#places); groups.length > 0; ) {
-			const left = await Promise.all(groups.map((group) => this.#ask(group)));
-			groups = this.#groups(left.flat());
+			const unanswered = await Promise.all(groups.map((group) => this.#ask(group)));
+			groups = this.#groups(unanswered.flat());
 			this.#retries += groups.length;
 		}
 		const { network } = this.#call;
@@ -142,19 +142,19 @@ class Batch {
 	}
 
 	#failed({ late, mayBeAccepted }: AllAttemptsFailed, places: readonly Place[], tried: ReadonlySet<RpcMember>): Place[] {
-		const left: Place[] = [];
+		const unanswered: Place[] = [];
 		for (const place of places) {
 			for (const member of tried) place.tried.add(member);
 			if (safetyOf(place.item) === "read") {
-				if (!late && tried.size > 0) left.push(place);
+				if (!late && tried.size > 0) unanswered.push(place);
 			} else place.unknown ||= mayBeAccepted;
 		}
-		return left;
+		return unanswered;
 	}
 
 	#take({ value, member, retries }: RaceResult<ArrayAnswer>, places: readonly Place[]): Place[] {
 		const { learned } = member.state;
-		const left: Place[] = [];
+		const unanswered: Place[] = [];
 		let answered = 0;
 		this.#retries += retries;
 		for (const [index, place] of places.entries()) {
@@ -171,13 +171,13 @@ class Batch {
 				learned.onMethodMissing(place.item.method.name, this.#deps.clock.monotonicMs());
 			}
 			const isRead = safetyOf(place.item) === "read";
-			if (isRead || (answer !== null && !answer.mayBeAccepted)) left.push(place);
+			if (isRead || (answer !== null && !answer.mayBeAccepted)) unanswered.push(place);
 			else place.unknown = true;
 		}
 		this.#answers.set(member, (this.#answers.get(member) ?? 0) + answered);
 		const busy = value.find((answer) => answer instanceof RpcFault && answer.kind === "busy");
 		if (busy instanceof RpcFault) this.#pool.reportFailure(member, busy);
-		return left;
+		return unanswered;
 	}
 
 	async #attempt(attempt: RpcAttempt, items: readonly RpcItem[]): Promise<ArrayAnswer> {

@@ -72,19 +72,19 @@ export async function gather(body: Body): Promise<Uint8Array> {
  * A file in a folder of its own. Both are removed as soon as the bytes are mapped. Throws RpcFault if the disk is full.
  */
 class SpillFile {
-	readonly #dir = ours(() => mkdtempSync(join(tmpdir(), "turnpike-answer-")));
+	readonly #dir = onOwnDisk(() => mkdtempSync(join(tmpdir(), "turnpike-answer-")));
 	readonly #path = join(this.#dir, "body");
-	readonly #fd = ours(() => openSync(this.#path, "wx", 0o600));
+	readonly #fd = onOwnDisk(() => openSync(this.#path, "wx", 0o600));
 	#open = true;
 
 	write(piece: Uint8Array): void {
-		ours(() => {
+		onOwnDisk(() => {
 			for (let at = 0; at < piece.length; ) at += writeSync(this.#fd, piece, at);
 		});
 	}
 
 	bytes(): Uint8Array {
-		return ours(() => Bun.mmap(this.#path, { shared: false }));
+		return onOwnDisk(() => Bun.mmap(this.#path, { shared: false }));
 	}
 
 	close(): void {
@@ -96,7 +96,7 @@ class SpillFile {
 }
 
 /** Runs a step on our own disk, whose faults do not count against the upstream. */
-function ours<T>(step: () => T): T {
+function onOwnDisk<T>(step: () => T): T {
 	try {
 		return step();
 	} catch (error) {

@@ -72,7 +72,7 @@ export class Race<T> implements WaitingCall {
 	readonly #result = Promise.withResolvers<RaceResult<T>>();
 	readonly #faults: RpcFault[] = [];
 	readonly #running = new Set<RunningAttempt>();
-	readonly #onLeft = () => this.#left();
+	readonly #onLeft = () => this.#onCallerLeft();
 	#next = 0;
 	#sent = 0;
 	#again: RpcMember | null = null;
@@ -242,7 +242,7 @@ export class Race<T> implements WaitingCall {
 	}
 
 	/** Reports a member that was silent to all calls for long, even if the caller left before our time limit. */
-	#left(): void {
+	#onCallerLeft(): void {
 		const { reason } = this.#call.signal;
 		if (this.#winner !== null) {
 			this.#winner.controller.abort(reason);

@@ -92,7 +92,7 @@ class Upstreams implements RunningRpcUpstreams {
 	#slugs: readonly string[] = [];
 	#deps: CallDeps;
 	#mask: SecretMask = NO_SECRETS;
-	#publicFound: Promise<unknown> = Promise.resolve();
+	#publicLookup: Promise<unknown> = Promise.resolve();
 	#config: RpcConfig;
 	#closed = false;
 
@@ -150,7 +150,7 @@ class Upstreams implements RunningRpcUpstreams {
 	}
 
 	async checked(): Promise<void> {
-		await this.#publicFound;
+		await this.#publicLookup;
 		await Promise.all([...this.#pools.values()].map((pool) => pool.checked));
 	}
 
@@ -186,7 +186,7 @@ class Upstreams implements RunningRpcUpstreams {
 			if (upstreams.length > 0) this.#setMembers(network, upstreams, false, config);
 			else if (config.public) bare.push(network);
 		}
-		if (bare.length > 0) this.#publicFound = this.#usePublic(bare, config);
+		if (bare.length > 0) this.#publicLookup = this.#usePublic(bare, config);
 	}
 
 	/** Returns true if a network loses all its upstreams, the operator's and public ones. */
@@ -253,13 +253,13 @@ function switchedOn(config: RpcConfig, catalog: RpcUpstreamsOptions["catalog"]):
 
 /** Returns the operator's names, or hosts if there are none. A repeated name gets a number. */
 function namesOf(upstreams: readonly RpcUpstreamConfig[]): string[] {
-	const taken = new Set(upstreams.flatMap(({ name }) => (name === undefined ? [] : [name])));
+	const used = new Set(upstreams.flatMap(({ name }) => (name === undefined ? [] : [name])));
 	return upstreams.map(({ name, url }) => {
 		if (name !== undefined) return name;
 		const { host } = new URL(url);
 		let own = host;
-		for (let count = 2; taken.has(own); count++) own = `${host}-${count}`;
-		taken.add(own);
+		for (let count = 2; used.has(own); count++) own = `${host}-${count}`;
+		used.add(own);
 		return own;
 	});
 }

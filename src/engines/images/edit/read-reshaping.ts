@@ -33,7 +33,7 @@ export function readReshaping(reader: TokenReader): Reshaping | null {
 	const crop = reader.phrase("crop", "cut", "keep");
 	if (crop !== null) return readPart(reader, crop) ?? readCrop(reader);
 	if (reader.phrase("square") !== null) return { op: "crop-ratio", width: 1, height: 1, at: anchorOr(reader) };
-	if (reader.phrase("remove", "delete", "drop") !== null) return readTaken(reader);
+	if (reader.phrase("remove", "delete", "drop") !== null) return readRemoval(reader);
 	if (reader.phrase("trim") !== null) {
 		reader.phrase("edges", "borders", "border");
 		return { op: "trim" };
@@ -68,7 +68,7 @@ function readOtherSize(reader: TokenReader): Reshaping | null {
 }
 
 /** Reads `remove the left half`; null if the words continue differently, as in `remove the background`. */
-function readTaken(reader: TokenReader): Reshaping | null {
+function readRemoval(reader: TokenReader): Reshaping | null {
 	const part = readPart(reader, "cut");
 	if (part === null) reader.position -= 1;
 	return part;

@@ -122,10 +122,10 @@ export class ComfyServer {
 
 	async #json(
 		path: string,
-		sent?: PostedBody,
+		posted?: PostedBody,
 		own: (status: number, body: unknown) => UpstreamFailure | null = () => null,
 	): Promise<Fields> {
-		const response = await this.#ask(path, sent);
+		const response = await this.#ask(path, posted);
 		const bytes = await readWhole(response, MAX_JSON_BYTES);
 		if (!isGood(response)) {
 			const refusal = errorBody(bytes, this.#deps.endpoint.key);
@@ -134,16 +134,16 @@ export class ComfyServer {
 		return record((await parsedAnswer(bytes, response.status, JSON_BOUNDS)).value);
 	}
 
-	#ask(path: string, sent?: PostedBody): Promise<Response> {
+	#ask(path: string, posted?: PostedBody): Promise<Response> {
 		const { endpoint, fetch, signal, requestId } = this.#deps;
 		const headers = { "accept-encoding": "identity", ...endpoint.probeHeaders, "x-request-id": requestId };
 		const init = { ...endpoint.init, headers, signal };
-		if (sent === undefined) return fetch(`${endpoint.url}${path}`, init);
+		if (posted === undefined) return fetch(`${endpoint.url}${path}`, init);
 		return fetch(`${endpoint.url}${path}`, {
 			...init,
 			method: "POST",
-			headers: { ...headers, "content-type": sent.type },
-			body: sent.body as Uint8Array<ArrayBuffer> | string,
+			headers: { ...headers, "content-type": posted.type },
+			body: posted.body as Uint8Array<ArrayBuffer> | string,
 		});
 	}
 }

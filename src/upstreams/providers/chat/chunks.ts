@@ -118,10 +118,10 @@ export class ChunkWriter {
 	/** Returns the whole call, unless its pieces were sent already. */
 	#call({ toolCallId, toolName, input, providerMetadata }: CallPart): string {
 		const call = this.#calls.get(toolCallId);
-		let told = "";
-		if (call === undefined) told = this.#callStart(toolCallId, toolName, input);
-		else if (!call.hasArguments) told = this.#callPiece(toolCallId, input);
-		return told + this.#detail("tool_call", 0, providerMetadata, toolCallId);
+		let opening = "";
+		if (call === undefined) opening = this.#callStart(toolCallId, toolName, input);
+		else if (!call.hasArguments) opening = this.#callPiece(toolCallId, input);
+		return opening + this.#detail("tool_call", 0, providerMetadata, toolCallId);
 	}
 
 	#annotate(annotation: Annotation | undefined): void {

@@ -99,13 +99,13 @@ export class AnswerCache {
 	}
 
 	/** Copies a result that passes in pieces, and stores the copy at the end unless it is too large. */
-	tap(keepable: CacheableCall, upstream: string | null): Tap {
+	tap(call: CacheableCall, upstream: string | null): Tap {
 		const copy = new StreamCopy(this.#copies, this.#answers.maxValueBytes);
 		return {
 			piece: (bytes) => copy.add(bytes),
 			end: (isWhole) => {
 				const value = copy.take();
-				if (isWhole && value !== null) this.put(keepable, value, upstream);
+				if (isWhole && value !== null) this.put(call, value, upstream);
 			},
 		};
 	}

@@ -33,7 +33,7 @@ const GATHERING_BYTES = 64 * 1024 * 1024;
 interface Outgoing {
 	readonly index: number;
 	readonly item: RpcItem;
-	readonly keepable: CacheableCall | null;
+	readonly cacheableCall: CacheableCall | null;
 }
 
 /**
@@ -44,7 +44,7 @@ interface Outgoing {
 export class CachedUpstreams implements RpcUpstreams {
 	readonly #inner: RpcUpstreams;
 	readonly #cache: AnswerCache;
-	readonly #flights: PendingCalls;
+	readonly #pendingCalls: PendingCalls;
 	/** The memory for large answers that are read whole for several callers. */
 	readonly #gathering = new SharedBytes(GATHERING_BYTES);
 	#shared = 0;
@@ -52,7 +52,7 @@ export class CachedUpstreams implements RpcUpstreams {
 	constructor(inner: RpcUpstreams, heads: RpcHeads, { maxBytes, clock = systemTimerClock }: CacheOptions) {
 		this.#inner = inner;
 		this.#cache = new AnswerCache(heads, maxBytes, clock);
-		this.#flights = new PendingCalls(clock);
+		this.#pendingCalls = new PendingCalls(clock);
 	}
 
 	networks(): readonly string[] {
@@ -90,18 +90,18 @@ export class CachedUpstreams implements RpcUpstreams {
 		const { network } = call;
 		const key = callKey(network, item);
 		if (key === null) return this.#inner.single(call);
-		const keepable = this.#cache.cacheable(network, item, key);
-		const cached = keepable && this.#cache.find(keepable);
+		const cacheableCall = this.#cache.cacheable(network, item, key);
+		const cached = cacheableCall && this.#cache.find(cacheableCall);
 		if (cached) return { outcome: { kind: "result", value: cached }, upstream: null, retries: 0 };
-		const running = this.#flights.find(key, network.slug);
+		const running = this.#pendingCalls.find(key, network.slug);
 		if (running !== null) {
 			this.#shared++;
-			const answer = await this.#flights.join(running, call);
+			const answer = await this.#pendingCalls.join(running, call);
 			return answer === null || answer.outcome.kind === "missing" ? this.#inner.single(call) : answer;
 		}
-		const flight = this.#startSingle(call, key, keepable);
+		const pendingCall = this.#startSingle(call, key, cacheableCall);
 		// If the outcome is a stream, the first waiting caller gets it.
-		return (await this.#flights.join(flight, call)) as SingleAnswer;
+		return (await this.#pendingCalls.join(pendingCall, call)) as SingleAnswer;
 	}
 
 	async batch(call: RpcCall): Promise<RpcAnswer<readonly RpcOutcome[]>> {
@@ -109,27 +109,27 @@ export class CachedUpstreams implements RpcUpstreams {
 		call.signal.throwIfAborted();
 		const outcomes: (RpcOutcome | null)[] = call.items.map(() => null);
 		const outgoing: Outgoing[] = [];
-		const joined: { readonly index: number; readonly flight: PendingCall }[] = [];
-		const trip = new SharedCall();
+		const joined: { readonly index: number; readonly pendingCall: PendingCall }[] = [];
+		const sharedCall = new SharedCall();
 		const whole = Promise.withResolvers<RpcAnswer<readonly RpcOutcome[]>>();
 		whole.promise.catch(() => {});
 		for (const [index, item] of call.items.entries()) {
 			const key = callKey(call.network, item);
-			const keepable = key === null ? null : this.#cache.cacheable(call.network, item, key);
-			const value = keepable && this.#cache.find(keepable);
-			const flight = value || key === null ? null : this.#flights.find(key, call.network.slug);
+			const cacheableCall = key === null ? null : this.#cache.cacheable(call.network, item, key);
+			const value = cacheableCall && this.#cache.find(cacheableCall);
+			const pendingCall = value || key === null ? null : this.#pendingCalls.find(key, call.network.slug);
 			if (value) outcomes[index] = { kind: "result", value };
-			else if (flight !== null) {
+			else if (pendingCall !== null) {
 				this.#shared++;
-				joined.push({ index, flight });
+				joined.push({ index, pendingCall });
 			} else {
-				if (key !== null) this.#startItem(call, key, keepable, trip, whole.promise, outgoing.length);
-				outgoing.push({ index, item, keepable });
+				if (key !== null) this.#startItem(call, key, cacheableCall, sharedCall, whole.promise, outgoing.length);
+				outgoing.push({ index, item, cacheableCall });
 			}
 		}
 		const [own, ...shared] = await Promise.all([
-			outgoing.length === 0 ? null : this.#send(call, outgoing, trip, whole),
-			...joined.map(({ flight }) => this.#outcomeOf(flight, call)),
+			outgoing.length === 0 ? null : this.#send(call, outgoing, sharedCall, whole),
+			...joined.map(({ pendingCall }) => this.#outcomeOf(pendingCall, call)),
 		]);
 		for (const [position, { index }] of outgoing.entries()) outcomes[index] = own?.outcome[position] ?? { kind: "missing" };
 		const again: Outgoing[] = [];
@@ -137,7 +137,7 @@ export class CachedUpstreams implements RpcUpstreams {
 			const outcome = shared[position] ?? null;
 			const item = call.items[index];
 			if (outcome !== null) outcomes[index] = outcome;
-			else if (item !== undefined) again.push({ index, item, keepable: null });
+			else if (item !== undefined) again.push({ index, item, cacheableCall: null });
 		}
 		const late = again.length === 0 ? null : await this.#inner.batch(itemsOf(call, again, null));
 		for (const [position, { index }] of again.entries()) outcomes[index] = late?.outcome[position] ?? { kind: "missing" };
@@ -148,11 +148,13 @@ export class CachedUpstreams implements RpcUpstreams {
 		};
 	}
 
-	#startSingle(call: RpcCall, key: string, keepable: CacheableCall | null): PendingCall {
-		const trip = new SharedCall();
-		const answer = this.#inner.single(itemsOf(call, null, trip)).then((answered) => this.#fromCache(answered, trip, keepable));
-		answer.catch(() => trip.end());
-		return this.#flights.start(key, call.network.slug, trip, answer, staysTrue(keepable));
+	#startSingle(call: RpcCall, key: string, cacheableCall: CacheableCall | null): PendingCall {
+		const sharedCall = new SharedCall();
+		const answer = this.#inner
+			.single(itemsOf(call, null, sharedCall))
+			.then((answered) => this.#fromCache(answered, sharedCall, cacheableCall));
+		answer.catch(() => sharedCall.end());
+		return this.#pendingCalls.start(key, call.network.slug, sharedCall, answer, staysTrue(cacheableCall));
 	}
 
 	/**
@@ -161,27 +163,27 @@ export class CachedUpstreams implements RpcUpstreams {
 	 */
 	async #fromCache(
 		{ outcome, upstream, retries }: SingleAnswer,
-		trip: SharedCall,
-		keepable: CacheableCall | null,
+		sharedCall: SharedCall,
+		cacheableCall: CacheableCall | null,
 	): Promise<SingleAnswer> {
 		if (isStream(outcome)) {
-			if (trip.abandoned) outcome.cancel();
-			else trip.signal.addEventListener("abort", () => outcome.cancel(), { once: true });
+			if (sharedCall.abandoned) outcome.cancel();
+			else sharedCall.signal.addEventListener("abort", () => outcome.cancel(), { once: true });
 		}
-		const isShared = outcome.kind === "result-stream" && trip.waiting > 1;
-		const now = isShared ? await gatherShared(outcome, this.#gathering, trip.signal) : outcome;
+		const isShared = outcome.kind === "result-stream" && sharedCall.waiting > 1;
+		const now = isShared ? await gatherShared(outcome, this.#gathering, sharedCall.signal) : outcome;
 		if (now instanceof Uint8Array || !isStream(now)) {
-			trip.end();
+			sharedCall.end();
 			const whole = now instanceof Uint8Array ? ({ kind: "result", value: now } as const) : now;
-			if (keepable !== null && whole.kind === "result") this.#cache.put(keepable, whole.value, upstream);
+			if (cacheableCall !== null && whole.kind === "result") this.#cache.put(cacheableCall, whole.value, upstream);
 			return { outcome: whole, upstream, retries };
 		}
-		const tap = keepable !== null && now.kind === "result-stream" ? this.#cache.tap(keepable, upstream) : null;
+		const tap = cacheableCall !== null && now.kind === "result-stream" ? this.#cache.tap(cacheableCall, upstream) : null;
 		const stream = tapStream(now, {
 			piece: (bytes) => tap?.piece(bytes),
 			end: (isWhole) => {
 				tap?.end(isWhole);
-				trip.end();
+				sharedCall.end();
 			},
 		});
 		return { outcome: stream, upstream, retries };
@@ -191,8 +193,8 @@ export class CachedUpstreams implements RpcUpstreams {
 	#startItem(
 		{ network }: RpcCall,
 		key: string,
-		keepable: CacheableCall | null,
-		trip: SharedCall,
+		cacheableCall: CacheableCall | null,
+		sharedCall: SharedCall,
 		whole: Promise<RpcAnswer<readonly RpcOutcome[]>>,
 		position: number,
 	): void {
@@ -200,30 +202,30 @@ export class CachedUpstreams implements RpcUpstreams {
 			return { outcome: outcome[position] ?? { kind: "missing" }, upstream, retries };
 		});
 		answer.catch(() => {});
-		this.#flights.start(key, network.slug, trip, answer, staysTrue(keepable));
+		this.#pendingCalls.start(key, network.slug, sharedCall, answer, staysTrue(cacheableCall));
 	}
 
 	/** Sends the items that are not in memory in one batch, for this call and all that have joined. */
 	#send(
 		call: RpcCall,
 		outgoing: readonly Outgoing[],
-		trip: SharedCall,
+		sharedCall: SharedCall,
 		whole: PromiseWithResolvers<RpcAnswer<readonly RpcOutcome[]>>,
 	): Promise<RpcAnswer<readonly RpcOutcome[]>> {
-		const waited = trip.wait(whole.promise, call, (answer) => answer);
+		const waited = sharedCall.wait(whole.promise, call, (answer) => answer);
 		const run = async () => {
 			try {
-				const answer = await this.#inner.batch(itemsOf(call, outgoing, trip));
-				for (const [position, { keepable }] of outgoing.entries()) {
+				const answer = await this.#inner.batch(itemsOf(call, outgoing, sharedCall));
+				for (const [position, { cacheableCall }] of outgoing.entries()) {
 					const outcome = answer.outcome[position];
-					if (keepable === null || outcome?.kind !== "result") continue;
-					this.#cache.put(keepable, outcome.value, outcome.upstream ?? null);
+					if (cacheableCall === null || outcome?.kind !== "result") continue;
+					this.#cache.put(cacheableCall, outcome.value, outcome.upstream ?? null);
 				}
 				whole.resolve(answer);
 			} catch (error) {
 				whole.reject(error);
 			} finally {
-				trip.end();
+				sharedCall.end();
 			}
 		};
 		void run();
@@ -233,9 +235,9 @@ export class CachedUpstreams implements RpcUpstreams {
 	/**
 	 * Returns the outcome of another caller's call. Returns null if it is of no use here: it failed, or cannot be shared.
 	 */
-	async #outcomeOf(flight: PendingCall, call: RpcCall): Promise<RpcOutcome | null> {
+	async #outcomeOf(pendingCall: PendingCall, call: RpcCall): Promise<RpcOutcome | null> {
 		try {
-			const answer = await flight.call.wait(flight.answer, call, (value) => value);
+			const answer = await pendingCall.call.wait(pendingCall.answer, call, (value) => value);
 			return isStream(answer.outcome) || answer.outcome.kind === "missing" ? null : answer.outcome;
 		} catch {
 			call.signal.throwIfAborted();
@@ -247,25 +249,25 @@ export class CachedUpstreams implements RpcUpstreams {
 		try {
 			return await run();
 		} finally {
-			this.#flights.sendEnded(network.slug);
+			this.#pendingCalls.sendEnded(network.slug);
 		}
 	}
 }
 
-function staysTrue(keepable: CacheableCall | null): boolean {
-	return keepable !== null && keepable.keep.kind !== "found";
+function staysTrue(cacheableCall: CacheableCall | null): boolean {
+	return cacheableCall !== null && cacheableCall.keep.kind !== "found";
 }
 
 /**
  * Returns the call with only these items, or with all. It runs on the shared call if there is one, and alone otherwise.
  */
-function itemsOf(call: RpcCall, items: readonly Outgoing[] | null, trip: SharedCall | null): RpcCall {
+function itemsOf(call: RpcCall, items: readonly Outgoing[] | null, sharedCall: SharedCall | null): RpcCall {
 	return {
 		network: call.network,
 		items: items === null ? call.items : items.map(({ item }) => item),
 		requestId: call.requestId,
 		tenant: call.tenant,
-		signal: trip === null ? call.signal : trip.signal,
-		onSent: (upstream) => (trip === null ? call.onSent?.(upstream) : trip.sent(upstream)),
+		signal: sharedCall === null ? call.signal : sharedCall.signal,
+		onSent: (upstream) => (sharedCall === null ? call.onSent?.(upstream) : sharedCall.sent(upstream)),
 	};
 }

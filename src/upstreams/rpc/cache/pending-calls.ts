@@ -19,7 +19,7 @@ export interface PendingCall {
 	/** Number of the network's sends that had ended when the call began. */
 	readonly sends: number;
 	/** True once a caller reads the stream. A stream has one reader. */
-	streamTaken: boolean;
+	streamClaimed: boolean;
 }
 
 export function isStream(outcome: RpcOutcome | RpcStream): outcome is RpcStream {
@@ -29,7 +29,7 @@ export function isStream(outcome: RpcOutcome | RpcStream): outcome is RpcStream 
 /** The calls in progress, by key. */
 export class PendingCalls {
 	readonly #clock: TimerClock;
-	readonly #flights = new Map<string, PendingCall>();
+	readonly #calls = new Map<string, PendingCall>();
 	readonly #sends = new Map<string, number>();
 
 	constructor(clock: TimerClock) {
@@ -41,45 +41,45 @@ export class PendingCalls {
 	 * caller that sends and then reads must see the result of the send.
 	 */
 	find(key: string, network: string): PendingCall | null {
-		const flight = this.#flights.get(key);
-		if (flight === undefined || flight.call.abandoned) return null;
-		if (flight.constant) return flight;
-		const young = this.#clock.monotonicMs() - flight.startedAtMs <= JOIN_MS;
-		return young && flight.sends === this.#sendsOf(network) ? flight : null;
+		const pendingCall = this.#calls.get(key);
+		if (pendingCall === undefined || pendingCall.call.abandoned) return null;
+		if (pendingCall.constant) return pendingCall;
+		const young = this.#clock.monotonicMs() - pendingCall.startedAtMs <= JOIN_MS;
+		return young && pendingCall.sends === this.#sendsOf(network) ? pendingCall : null;
 	}
 
-	start(key: string, network: string, trip: SharedCall, answer: Promise<SingleAnswer>, constant: boolean): PendingCall {
+	start(key: string, network: string, sharedCall: SharedCall, answer: Promise<SingleAnswer>, constant: boolean): PendingCall {
 		const sends = this.#sendsOf(network);
-		const flight: PendingCall = {
-			call: trip,
+		const pendingCall: PendingCall = {
+			call: sharedCall,
 			answer,
 			constant,
 			startedAtMs: this.#clock.monotonicMs(),
 			sends,
-			streamTaken: false,
+			streamClaimed: false,
 		};
-		this.#flights.set(key, flight);
+		this.#calls.set(key, pendingCall);
 		const over = () => {
-			if (this.#flights.get(key) === flight) this.#flights.delete(key);
+			if (this.#calls.get(key) === pendingCall) this.#calls.delete(key);
 		};
 		answer.then(({ outcome }) => {
 			over();
 			// All waiting callers run before this. A stream that none of them reads is cancelled.
-			if (isStream(outcome)) queueMicrotask(() => flight.streamTaken || outcome.cancel());
+			if (isStream(outcome)) queueMicrotask(() => pendingCall.streamClaimed || outcome.cancel());
 		}, over);
-		return flight;
+		return pendingCall;
 	}
 
 	/**
 	 * Resolves with the call's answer, unless the caller leaves before. Resolves with null for a stream that another
 	 * caller reads.
 	 */
-	join(flight: PendingCall, call: RpcCall): Promise<SingleAnswer | null> {
-		return flight.call.wait(flight.answer, call, (answer) => {
+	join(pendingCall: PendingCall, call: RpcCall): Promise<SingleAnswer | null> {
+		return pendingCall.call.wait(pendingCall.answer, call, (answer) => {
 			if (!isStream(answer.outcome)) return answer;
-			if (flight.streamTaken) return null;
-			flight.streamTaken = true;
-			flight.call.handOver(call.signal);
+			if (pendingCall.streamClaimed) return null;
+			pendingCall.streamClaimed = true;
+			pendingCall.call.handOver(call.signal);
 			return answer;
 		});
 	}
