@@ -30,7 +30,7 @@ async function account(name: string, creditUsd = ""): Promise<Page> {
 	await press(page, "New account");
 	await page.getByLabel("Name").fill(name);
 	await page.getByLabel("Starting credit in USD").fill(creditUsd);
-	await press(page, "Make account");
+	await press(page, "Create account");
 	await page.getByRole("heading", { level: 1, name }).waitFor();
 	return page;
 }
@@ -40,9 +40,9 @@ async function newKey(page: Page, description: string, fill: (dialog: Page) => P
 	await press(page, "New key");
 	await page.getByLabel("Description").fill(description);
 	await fill(page);
-	await press(page, "Make key");
+	await press(page, "Create key");
 	const secret = await page.getByRole("region", { name: "the key", exact: true }).textContent();
-	await press(page, "I have it");
+	await press(page, "I have copied it");
 	await page.getByRole("rowheader", { name: description }).waitFor();
 	return secret?.trim() ?? "";
 }
@@ -110,10 +110,10 @@ act("makes a key whose secret is shown once, limits it, and revokes it", async (
 	const page = await account("Bluebird", "1");
 	const key = await newKey(page, "night bot", async (dialog) => {
 		await dialog.getByLabel("Limit in USD").fill("five");
-		await press(dialog, "Make key");
-		await dialog.getByText("USD: a number from 0 on").waitFor();
+		await press(dialog, "Create key");
+		await dialog.getByText("USD: expected a number of 0 or more").waitFor();
 		await dialog.getByLabel("Limit in USD").fill("5");
-		await dialog.getByText("Rules: what it may be used for").click();
+		await dialog.getByText("Restrictions").click();
 		await dialog.getByLabel("Endpoints").fill("chat\nmodels");
 	});
 	expect(await page.content()).not.toContain(key);
@@ -123,9 +123,9 @@ act("makes a key whose secret is shown once, limits it, and revokes it", async (
 
 	await page.getByRole("button", { name: "Change night bot" }).click();
 	await page.getByRole("textbox", { name: "Limit in USD" }).fill("0");
-	await page.getByLabel("Counted over").selectOption("LIFETIME");
+	await page.getByLabel("Period").selectOption("LIFETIME");
 	await press(page, "Save");
-	await page.getByRole("cell", { name: "$0 for good" }).waitFor();
+	await page.getByRole("cell", { name: "$0 in total" }).waitFor();
 	expect((await ask(key)).status).toBe(402);
 
 	await page.getByRole("button", { name: "Revoke night bot" }).click();
@@ -163,7 +163,7 @@ act("shows the margin of a model with costs, and of one without that it is not k
 
 act("asks an upstream now, audits the books, sets the log level, and says what came of it", async () => {
 	const page = await fixture.at("/models");
-	await page.getByRole("button", { name: "Ask now: scripted" }).click();
+	await page.getByRole("button", { name: "Probe now: scripted" }).click();
 	await said(page, "scripted answered in");
 	await page.getByLabel("Find a model").fill("text-pl");
 	await page.getByRole("rowheader", { name: "text-large" }).waitFor({ state: "detached" });
@@ -229,8 +229,8 @@ act("fetches an asset and shows how far it is", async () => {
 		each.name === wanted ? { ...each, state: "fetching", receivedBytes: 50, totalBytes: 200 } : each,
 	);
 	await page.route("**/console/api/assets**", (route) => route.fulfill({ json: { assets: fetching } }));
-	await page.getByRole("button", { name: `Fetch: ${wanted}` }).click();
-	const bar = page.getByRole("progressbar", { name: `Fetching ${wanted}` });
+	await page.getByRole("button", { name: `Download: ${wanted}` }).click();
+	const bar = page.getByRole("progressbar", { name: `Downloading ${wanted}` });
 	expect(await bar.getAttribute("aria-valuetext")).toBe("50 B of 200 B, 25.0 %");
 	await page.close();
 });
@@ -280,12 +280,12 @@ act("has the reader answer a model's calls of tools, and goes on with the result
 	fixture.chat.next({ speech: TOOL_SPEECH });
 	const page = await fixture.at("/play/chat");
 	await page.getByLabel("Model").fill("text-large");
-	await press(page, "Put in a sample tool");
+	await press(page, "Insert a sample tool");
 	await page.getByLabel("Message").fill("What is the weather?");
 	await press(page, "Send");
 	await page.getByText('weather({"city":"Zürich"})').waitFor();
-	await page.getByLabel("What lookup gives back").fill("nothing");
-	await page.getByLabel("What weather gives back").fill("rain");
+	await page.getByLabel("Result of lookup").fill("nothing");
+	await page.getByLabel("Result of weather").fill("rain");
 	await press(page, "Send results");
 	await page.getByRole("log").getByText("Hello, world!").waitFor();
 	const messages = fixture.chat.requests.at(-1)?.body.messages;
@@ -305,7 +305,7 @@ act("a chat that is refused says why, and can be sent again", async () => {
 	await press(page, "Send");
 	await page.getByRole("alert").waitFor();
 	fixture.complaints.length = 0;
-	await page.getByText("nothing: what fails is free").waitFor();
+	await page.getByText("nothing, since failed requests are free").waitFor();
 	await page.getByLabel("Model").fill("text-large");
 	await press(page, "Send again");
 	await page.getByRole("log").getByText("Hello, world!").waitFor();
@@ -347,7 +347,7 @@ act("edits a picture here, and shows it before and after", async () => {
 	await page.getByLabel("Picture").setInputFiles({ name: "red.png", mimeType: "image/png", buffer: picture });
 	await page.getByText("640 × 400").waitFor();
 	await page.getByLabel("Safe mode").uncheck();
-	await page.getByLabel("What to do").fill("crop to a square, resize to 512x512");
+	await page.getByLabel("Prompt").fill("crop to a square, resize to 512x512");
 	await press(page, "Edit");
 	await page.getByText("512 × 512").waitFor();
 	await page.getByText("done, 200").waitFor();

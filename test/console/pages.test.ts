@@ -45,7 +45,7 @@ const PAGES: readonly (readonly [path: string, heading: string, shows: string])[
 	["/margin", "Margin by model", "text-large"],
 	["/books", "Books", "Not audited since the start"],
 	["/requests", "One request", "X-Request-ID"],
-	["/refusals", "Refused by limits", "No limit has refused anything"],
+	["/refusals", "Refused by limits", "No request was refused"],
 	["/sends", "Sent transactions", "Nothing was sent"],
 	["/settings", "Settings", "server.port"],
 	["/play/chat", "Chat", "The same request as code"],
@@ -144,7 +144,7 @@ look("10,000 keys are scrolled with few rows in the document, and found by a wor
 	await until(scrolled, "the third page of keys");
 	expect(await list.getByRole("row").count()).toBeLessThan(80);
 	await page.getByLabel("Find").fill(NEEDLE);
-	await page.getByText("1 in all").waitFor();
+	await page.getByText("1 in total").waitFor();
 	expect(await list.getByRole("rowheader").textContent()).toContain("007777");
 	await page.getByLabel("Find").fill("no key has this");
 	await page.getByText("No key matches").waitFor();
@@ -165,7 +165,7 @@ look("times are the reader's own, with UTC beside them", async () => {
 
 look("a chart can be read as a table", async () => {
 	const page = await fixture.at("/usage?by=day,model");
-	const chart = page.getByRole("figure", { name: "Charged, by day" });
+	const chart = page.getByRole("figure", { name: "Charges by day" });
 	await chart.getByRole("button", { name: "Table" }).click();
 	expect(await chart.getByRole("row").count()).toBe(31);
 	await page.close();
@@ -193,7 +193,7 @@ look("everything is reached by keyboard: the page past the list, and a dialog an
 	/** Focus moves a moment after what moved it. */
 	const focused = (text: string) => page.waitForFunction(`document.activeElement.textContent === ${JSON.stringify(text)}`);
 	await page.keyboard.press("Tab");
-	await focused("To the page");
+	await focused("Skip to content");
 	await page.keyboard.press("Enter");
 	await page.keyboard.press("Tab");
 	await page.keyboard.press("Enter");
@@ -240,7 +240,7 @@ look("a server that is gone has a banner, and what is shown comes alive again wi
 	expect(await findings(page)).toEqual([]);
 	await fixture.restart();
 	await page
-		.getByRole("button", { name: "Ask now" })
+		.getByRole("button", { name: "Retry now" })
 		.click({ timeout: 3_000 })
 		.catch(() => {
 			// It was faster: the banner has gone by itself.

@@ -29,7 +29,7 @@ export function AccountForm({ account, save, onClose }: Props) {
 	const saving = useMutation({
 		mutationFn: () => save(changes),
 		onSuccess: () => {
-			say("The account is changed");
+			say("The account was changed");
 			onClose();
 		},
 	});
@@ -45,7 +45,7 @@ export function AccountForm({ account, save, onClose }: Props) {
 				<TextField label="Name" value={name} onChange={setName} maxLength={256} />
 				<SelectField label="Tier" value={tier} onChange={setTier} options={TIERS} />
 			</div>
-			<TextField label="Wallet" value={wallet} onChange={setWallet} placeholder="0x…" note="Empty: none is linked" />
+			<TextField label="Wallet" value={wallet} onChange={setWallet} placeholder="0x…" note="Leave empty to link none" />
 			<div className="form-row">
 				<TextField label="Bundled credit in USD" value={bundledUsd} onChange={setBundledUsd} inputMode="decimal" />
 				{account.stakeSource === "chain" ? null : (
@@ -58,7 +58,7 @@ export function AccountForm({ account, save, onClose }: Props) {
 					Cancel
 				</button>
 				<button type="submit" className="button button-main" disabled={saving.isPending || Object.keys(changes).length === 0}>
-					{saving.isPending ? "One moment…" : "Save"}
+					{saving.isPending ? "Please wait…" : "Save"}
 				</button>
 			</div>
 		</form>

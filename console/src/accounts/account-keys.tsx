@@ -29,11 +29,11 @@ const columnsOf = (accountId: string): readonly Column<KeyWithUsage>[] => [
 		),
 	},
 	{
-		name: "Rules",
+		name: "Restrictions",
 		cell: (key) => <span className="break">{restrictionText(key) ?? <span className="quiet">none</span>}</span>,
 	},
 	{
-		name: "Seven days",
+		name: "Last seven days",
 		kind: "number",
 		cell: ({ usage: { trailingSevenDays: spent } }) => <Amount value={sumOf([spent.usd, spent.diem])} />,
 		sortBy: ({ usage: { trailingSevenDays: spent } }) => Number(spent.usd) + Number(spent.diem),
@@ -51,7 +51,7 @@ export function AccountKeys({ account }: { readonly account: Account }) {
 			<Loaded query={query}>
 				{({ data }) =>
 					data.length === 0 ? (
-						<Empty title="No active keys">Without one nobody can spend this account's money.</Empty>
+						<Empty title="No active keys">Without a key, this account's money cannot be spent.</Empty>
 					) : (
 						<Table label="Keys" columns={columnsOf(account.id)} rows={data} rowKey={({ id }) => id} />
 					)

@@ -49,7 +49,7 @@ export function KeyActions({ accountId, of }: { readonly accountId: string; read
 					save={async (body) => {
 						await call(path, { method: "PATCH", body });
 						await changed();
-						say("The key is changed; the next request obeys it");
+						say("The key was changed. The change applies from the next request on");
 						close();
 					}}
 				/>
@@ -59,12 +59,12 @@ export function KeyActions({ accountId, of }: { readonly accountId: string; read
 				onClose={close}
 				danger
 				title={`Revoke ${keyName(of)}?`}
-				says="It answers with 401 from the next request on, and cannot be brought back. What it has spent stays in the books."
+				says="It gets 401, starting with the next request, and cannot be restored. Its spending stays in the books."
 				verb="Revoke key"
 				run={async () => {
 					await call(path, { method: "DELETE" });
 					await changed();
-					say("The key is revoked");
+					say("The key was revoked");
 				}}
 			/>
 		</>
@@ -86,8 +86,8 @@ export function NewKeyButton({ accountId }: { readonly accountId: string }) {
 				New key
 			</button>
 			<Dialog
-				title={created === null ? "New key" : "The key is made"}
-				says={created === null ? undefined : "This is the only time that it is shown: only its hash is kept."}
+				title={created === null ? "New key" : "The key was created"}
+				says={created === null ? undefined : "Copy it now: it is shown only once, since the server keeps only its hash."}
 				open={open}
 				onClose={close}
 			>
@@ -106,7 +106,7 @@ export function NewKeyButton({ accountId }: { readonly accountId: string }) {
 						<CodeBlock text={created.apiKey} what="the key" />
 						<div className="form-foot">
 							<button type="button" className="button button-main" onClick={close}>
-								I have it
+								I have copied it
 							</button>
 						</div>
 					</>

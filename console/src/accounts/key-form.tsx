@@ -6,15 +6,15 @@ import { Fault } from "../parts/loaded.tsx";
 import { PERIODS } from "./key-limits.tsx";
 
 const RULES = [
-	{ name: "models", label: "Models", note: "One a line" },
+	{ name: "models", label: "Models", note: "One per line" },
 	{ name: "endpoints", label: "Endpoints", note: "Names, such as chat or images" },
 	{ name: "networks", label: "Networks", note: "Slugs, such as base-mainnet" },
 	{ name: "addresses", label: "IP addresses", note: "Addresses or ranges" },
 ] as const satisfies readonly { name: keyof KeyRestrictions; label: string; note: string }[];
 
 const TYPES = [
-	{ value: "INFERENCE", text: "INFERENCE: may spend" },
-	{ value: "ADMIN", text: "ADMIN: may do everything" },
+	{ value: "INFERENCE", text: "INFERENCE: can spend" },
+	{ value: "ADMIN", text: "ADMIN: can also administer" },
 ] as const;
 
 interface Props {
@@ -28,7 +28,8 @@ interface Props {
 function limitOf(text: string, label: string): number | null {
 	const trimmed = text.trim();
 	if (trimmed === "") return null;
-	if (!/^\d{1,10}(\.\d{1,9})?$/.test(trimmed)) throw new Error(`${label}: a number from 0 on, with at most nine places`);
+	if (!/^\d{1,10}(\.\d{1,9})?$/.test(trimmed))
+		throw new Error(`${label}: expected a number of 0 or more, with at most nine decimals`);
 	return Number(trimmed);
 }
 
@@ -77,15 +78,21 @@ export function KeyForm({ of, save, onClose }: Props) {
 				<TextField label="Limit in USD" value={usd} onChange={setUsd} inputMode="decimal" placeholder="no limit" />
 				<TextField label="Limit in diem" value={diem} onChange={setDiem} inputMode="decimal" placeholder="no limit" />
 				<SelectField
-					label="Counted over"
+					label="Period"
 					value={period}
 					onChange={setPeriod}
 					options={(["EPOCH", "MONTH", "LIFETIME"] as const).map((value) => ({ value, text: PERIODS[value] }))}
 				/>
 			</div>
-			<TextField label="Ends on (00:00 UTC)" type="date" value={expiresAt} onChange={setExpiresAt} note="Empty: never" />
+			<TextField
+				label="Ends on (00:00 UTC)"
+				type="date"
+				value={expiresAt}
+				onChange={setExpiresAt}
+				note="Leave empty for no end"
+			/>
 			<details>
-				<summary>Rules: what it may be used for</summary>
+				<summary>Restrictions</summary>
 				<div className="form-row form-below">
 					{RULES.map(({ name, label, note }) => (
 						<AreaField
@@ -107,7 +114,7 @@ export function KeyForm({ of, save, onClose }: Props) {
 					Cancel
 				</button>
 				<button type="submit" className="button button-main" disabled={saving.isPending}>
-					{saving.isPending ? "One moment…" : of === null ? "Make key" : "Save"}
+					{saving.isPending ? "Please wait…" : of === null ? "Create key" : "Save"}
 				</button>
 			</div>
 		</form>

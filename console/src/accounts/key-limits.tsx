@@ -5,7 +5,7 @@ import { ShareBar } from "../parts/share-bar.tsx";
 export const PERIODS: Readonly<Record<LimitPeriod, string>> = {
 	EPOCH: "a day (UTC)",
 	MONTH: "a month (UTC)",
-	LIFETIME: "for good",
+	LIFETIME: "in total",
 };
 
 /** Returns a key's limits in words: `$5 and 2 diem a day (UTC)`. */

@@ -12,10 +12,10 @@ export type MoneyKind = "credit" | "debit" | "refund";
 
 const WORDS: Readonly<Record<MoneyKind, { readonly title: string; readonly says: string; readonly done: string }>> = {
 	credit: { title: "Credit", says: "Adds USD to the account.", done: "credited" },
-	debit: { title: "Debit", says: "Takes free USD back; what running requests hold stays.", done: "debited" },
+	debit: { title: "Debit", says: "Takes free USD back. Money held by running requests stays.", done: "debited" },
 	refund: {
 		title: "Refund a request",
-		says: "Gives back what a request was charged, to the sources that paid; all its refunds together are at most its price.",
+		says: "Returns the charge of a request to the sources that paid. All refunds of a request together are at most its price.",
 		done: "refunded",
 	},
 };
@@ -80,14 +80,14 @@ function MoneyForm({ kind, account, onClose }: Props & { readonly kind: MoneyKin
 				required
 				inputMode="decimal"
 				placeholder="12.50"
-				note={kind === "debit" ? `The balance is $${amountText(account.balanceUsd)}` : "At most nine places"}
+				note={kind === "debit" ? `The balance is $${amountText(account.balanceUsd)}` : "At most nine decimals"}
 			/>
 			<TextField
 				label="Reference"
 				value={reference}
 				onChange={setReference}
 				required
-				note="Names this booking for good, such as an invoice's number: the same reference again changes nothing."
+				note="A unique name for this booking, such as an invoice number. Booking the same reference again changes nothing."
 			/>
 			{postEntry.error === null ? null : <Fault error={postEntry.error} />}
 			<div className="form-foot">
@@ -99,7 +99,7 @@ function MoneyForm({ kind, account, onClose }: Props & { readonly kind: MoneyKin
 					className={`button ${kind === "debit" ? "button-danger" : "button-main"}`}
 					disabled={postEntry.isPending}
 				>
-					{postEntry.isPending ? "One moment…" : WORDS[kind].title}
+					{postEntry.isPending ? "Please wait…" : WORDS[kind].title}
 				</button>
 			</div>
 		</form>

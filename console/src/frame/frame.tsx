@@ -22,7 +22,7 @@ export function Frame() {
 	return (
 		<>
 			<a className="skip" href="#content">
-				To the page
+				Skip to content
 			</a>
 			<div className="frame">
 				<aside className="rail">

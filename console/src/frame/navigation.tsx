@@ -2,7 +2,7 @@ import { Link } from "@tanstack/react-router";
 
 const GROUPS = [
 	{
-		name: "Running",
+		name: "Status",
 		pages: [
 			{ to: "/", text: "Overview" },
 			{ to: "/models", text: "Models and upstreams" },
@@ -27,7 +27,7 @@ const GROUPS = [
 		],
 	},
 	{
-		name: "Looking into it",
+		name: "Diagnosis",
 		pages: [
 			{ to: "/requests", text: "One request" },
 			{ to: "/refusals", text: "Refused by limits" },

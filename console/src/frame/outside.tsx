@@ -22,10 +22,11 @@ function ConnectionBanner() {
 			{up ? null : (
 				<div className="banner">
 					<span>
-						<strong>The server does not answer.</strong> What you see may be old; it is asked again every two seconds.
+						<strong>The server does not answer.</strong> The data on this page may be out of date. The page retries every two
+						seconds.
 					</span>
 					<button type="button" className="button button-small" onClick={connection.askNow}>
-						Ask now
+						Retry now
 					</button>
 				</div>
 			)}

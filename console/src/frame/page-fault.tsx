@@ -33,7 +33,7 @@ export function NotThere() {
 	return (
 		<main className="page" id="content" tabIndex={-1}>
 			<div className="page-inner">
-				<h1>There is no such page</h1>
+				<h1>Page not found</h1>
 				<p>
 					<Link to="/">Overview</Link>
 				</p>

@@ -96,8 +96,8 @@ function Actions({ account }: { readonly account: Account }) {
 				title={account.disabled ? `Enable ${account.name}?` : `Disable ${account.name}?`}
 				says={
 					account.disabled
-						? "Its keys work again from the next request on."
-						: "All its keys answer with 403 from the next request on. Its money and its keys stay as they are."
+						? "Its keys work again, starting with the next request."
+						: "All its keys get 403, starting with the next request. Its money and its keys do not change."
 				}
 				verb={account.disabled ? "Enable account" : "Disable account"}
 				run={async () => {
@@ -144,11 +144,11 @@ function Facts({ account }: { readonly account: Account }) {
 						<Amount value={account.stakeDiemNext} unit="diem" />
 					)}
 				</dd>
-				<dt>Made</dt>
+				<dt>Created</dt>
 				<dd>
 					<Moment at={account.createdAt} />
 				</dd>
-				<dt>Look at</dt>
+				<dt>See also</dt>
 				<dd>
 					<Link to="/usage" search={{ accountId: account.id, by: "day" }}>
 						Usage
@@ -195,9 +195,9 @@ const KINDS = ["credits", "debits", "refunds"] as const;
 function BookedByHand({ account }: { readonly account: Account }) {
 	const [kind, setKind] = useState<(typeof KINDS)[number]>("credits");
 	return (
-		<Section title="Booked by hand">
+		<Section title="Manual bookings">
 			<Tabs
-				label="What was booked"
+				label="Kind of booking"
 				value={kind}
 				onChange={setKind}
 				tabs={KINDS.map((value) => ({

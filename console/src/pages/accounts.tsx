@@ -37,7 +37,7 @@ const columns: readonly Column<Account>[] = [
 	{ name: "USD", kind: "number", cell: ({ balanceUsd }) => <Amount value={balanceUsd} /> },
 	{ name: "Bundled", kind: "number", cell: ({ bundledUsd }) => quietZero(bundledUsd, "$") },
 	{ name: "Diem today", kind: "number", cell: ({ diemToday }) => quietZero(diemToday, "diem") },
-	{ name: "Made", cell: ({ createdAt }) => <Moment at={createdAt} /> },
+	{ name: "Created", cell: ({ createdAt }) => <Moment at={createdAt} /> },
 ];
 
 const quietZero = (amount: string, unit: "$" | "diem") =>
@@ -52,7 +52,7 @@ export function AccountsPage(): ReactNode {
 	return (
 		<Page
 			title="Accounts"
-			says="Who pays. Each account has its own balance, and keys that spend it."
+			says="Each account has its own balance, and keys that spend it."
 			actions={
 				<button type="button" className="button button-main" onClick={() => setMaking(true)}>
 					New account
@@ -98,7 +98,7 @@ function NewAccountForm({ onClose }: { readonly onClose: () => void }) {
 		},
 		onSuccess: async ({ data }) => {
 			await client.invalidateQueries({ queryKey: ["accounts"] });
-			say(`Account ${data.name} was made`);
+			say(`Account ${data.name} was created`);
 			onClose();
 			await navigate({ to: "/accounts/$accountId", params: { accountId: data.id } });
 		},
@@ -120,7 +120,7 @@ function NewAccountForm({ onClose }: { readonly onClose: () => void }) {
 					onChange={setCreditUsd}
 					inputMode="decimal"
 					placeholder="0"
-					note="At most nine places"
+					note="At most nine decimals"
 				/>
 			</div>
 			{make.error === null ? null : <Fault error={make.error} />}
@@ -129,7 +129,7 @@ function NewAccountForm({ onClose }: { readonly onClose: () => void }) {
 					Cancel
 				</button>
 				<button type="submit" className="button button-main" disabled={make.isPending}>
-					{make.isPending ? "One moment…" : "Make account"}
+					{make.isPending ? "Please wait…" : "Create account"}
 				</button>
 			</div>
 		</form>

@@ -13,7 +13,7 @@ import { sayFault } from "../parts/toasts.tsx";
 
 const STATES = {
 	absent: ["off", "not here"],
-	fetching: ["warn", "being fetched"],
+	fetching: ["warn", "downloading"],
 	ready: ["good", "here"],
 	failed: ["bad", "failed"],
 } as const;
@@ -51,7 +51,7 @@ function Received({ asset: { name, state, receivedBytes, totalBytes } }: { reado
 	const text = `${bytes(receivedBytes)} of ${bytes(totalBytes)}, ${percent(share)}`;
 	return (
 		<>
-			<ProgressBar label={`Fetching ${name}`} share={share} text={text} />
+			<ProgressBar label={`Downloading ${name}`} share={share} text={text} />
 			<span className="sub">{text}</span>
 		</>
 	);
@@ -71,9 +71,9 @@ function Pull({ asset: { name, state } }: { readonly asset: AssetRow }) {
 			className="button button-small"
 			disabled={pull.isPending}
 			onClick={() => pull.mutate()}
-			aria-label={`${state === "failed" ? "Try again" : "Fetch"}: ${name}`}
+			aria-label={`${state === "failed" ? "Try again" : "Download"}: ${name}`}
 		>
-			{state === "failed" ? "Try again" : "Fetch"}
+			{state === "failed" ? "Try again" : "Download"}
 		</button>
 	);
 }
@@ -82,7 +82,10 @@ function Pull({ asset: { name, state } }: { readonly asset: AssetRow }) {
 export function AssetsPage(): ReactNode {
 	const query = useQuery(queries.assets());
 	return (
-		<Page title="Assets" says="Weights and programs of the engines in this server: fetched at first use, or from here.">
+		<Page
+			title="Assets"
+			says="Model weights and programs for the engines of this server. They are downloaded at first use, or from here."
+		>
 			<Loaded query={query}>
 				{({ assets }) =>
 					assets.length === 0 ? (

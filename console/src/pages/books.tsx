@@ -24,7 +24,7 @@ export function BooksPage(): ReactNode {
 	return (
 		<Page
 			title="Books"
-			says="An audit proves on one snapshot that balances equal movements, that every charge has its post, and that nothing is missing."
+			says="An audit checks on one snapshot that balances equal movements, that every charge has its post, and that nothing is missing."
 			actions={
 				<button type="button" className="button button-main" disabled={running} onClick={() => start.mutate()}>
 					{running ? "Auditing…" : "Audit now"}
@@ -59,7 +59,7 @@ function Report({ report }: { readonly report: NonNullable<AuditState["report"]>
 				<Figure name="Movements">{count(report.movements)}</Figure>
 			</Figures>
 			{report.findings.length === 0 ? null : (
-				<Section title="Findings" says={report.truncated ? "There are more than are told here." : undefined}>
+				<Section title="Findings" says={report.truncated ? "There are more findings than are listed here." : undefined}>
 					<Table
 						label="Findings"
 						rows={report.findings}

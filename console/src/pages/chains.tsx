@@ -57,7 +57,7 @@ const upstreamColumns: readonly Column<PlacedUpstream>[] = [
 	},
 	{ name: "Network", cell: ({ network }) => network, sortBy: ({ network }) => network },
 	{ name: "State", cell: ({ state, busy }) => <UpstreamState state={state} busy={busy} />, sortBy: ({ state }) => state },
-	{ name: "Reached", kind: "number", cell: ({ reached }) => block(reached) },
+	{ name: "Newest block", kind: "number", cell: ({ reached }) => block(reached) },
 	{
 		name: "Blocks behind",
 		kind: "number",
@@ -96,7 +96,7 @@ export function ChainsPage(): ReactNode {
 					);
 					return (
 						<>
-							<Section title="Cache of what is final">
+							<Section title="Cache of final answers">
 								<Figures>
 									<Figure name="Hit ratio">
 										{cache.hitRatio === null ? <span className="quiet">no calls</span> : percent(cache.hitRatio)}
@@ -104,7 +104,7 @@ export function ChainsPage(): ReactNode {
 									<Figure name="Hits">{count(cache.hits)}</Figure>
 									<Figure name="Misses">{count(cache.misses)}</Figure>
 									<Figure name="Shared with a running call">{count(cache.shared)}</Figure>
-									<Figure name="Held" note={bytes(cache.bytes)}>
+									<Figure name="Answers in the cache" note={bytes(cache.bytes)}>
 										{count(cache.entries)}
 									</Figure>
 								</Figures>
@@ -116,10 +116,10 @@ export function ChainsPage(): ReactNode {
 									<Table label="Networks" columns={networkColumns} rows={networks} rowKey={({ network }) => network} />
 								)}
 							</Section>
-							<Section title="Nodes behind them">
+							<Section title="Nodes">
 								{upstreams.length === 0 ? (
 									<Empty title="No node is configured">
-										Name one in turnpike.yaml, under <code>rpc</code>; the networks answer with 503 until then.
+										Add one to turnpike.yaml, under <code>rpc</code>. Until then the networks answer with 503.
 									</Empty>
 								) : (
 									<Table

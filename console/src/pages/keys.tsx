@@ -41,7 +41,7 @@ const columns: readonly Column<KeyRow>[] = [
 	{ name: "State", cell: ({ state }) => <State tone={TONES[state]}>{state}</State> },
 	{ name: "Limit", cell: ({ consumptionLimits, limitPeriod }) => <Limits limits={consumptionLimits} period={limitPeriod} /> },
 	{
-		name: "Seven days",
+		name: "Last seven days",
 		kind: "number",
 		cell: ({ trailingSevenDays: spent }) => <Amount value={sumOf([spent.usd, spent.diem])} />,
 	},
@@ -59,7 +59,7 @@ export function KeysPage(): ReactNode {
 	const settled = useSettled(search);
 	const query = useInfiniteQuery(queries.keys({ search: settled, state }));
 	return (
-		<Page title="Keys" says="Of all accounts. A new key is made on its account's page.">
+		<Page title="Keys" says="The keys of all accounts. To create a key, open its account.">
 			<div className="inline-fields">
 				<TextField
 					wide
@@ -75,7 +75,7 @@ export function KeysPage(): ReactNode {
 					onChange={(value) => change({ state: value === "active" ? "" : value })}
 					options={[
 						{ value: "active", text: "active" },
-						{ value: "all", text: "all, ended ones too" },
+						{ value: "all", text: "all, including ended ones" },
 					]}
 				/>
 			</div>

@@ -32,7 +32,7 @@ const columns: readonly Column<MarginRow>[] = [
 		sortBy: ({ soldWithoutCostUsd }) => Number(soldWithoutCostUsd),
 	},
 	{
-		name: "Of sales",
+		name: "Share of sales",
 		kind: "number",
 		cell: ({ marginPercent }) =>
 			marginPercent === null ? <span className="quiet">unknown</span> : `${marginPercent.toFixed(1)} %`,
@@ -55,7 +55,7 @@ export function MarginPage(): ReactNode {
 	return (
 		<Page
 			title="Margin by model"
-			says="Sold is USD, bundled credit and diem together: it is cost, margin, and sales without a cost. Costs are those of the configuration now: cost of a model's entry, or costs by sku."
+			says="Sold is the sum of cost, margin, and sales without a cost, in USD, bundled credit and diem together. Costs are those of the current configuration: the cost of a model's entry, or costs by sku."
 			actions={<DayRange from={from} to={to} onChange={change} />}
 		>
 			<Loaded query={query}>
@@ -71,15 +71,15 @@ export function MarginPage(): ReactNode {
 							<Figure name="Margin">
 								<Amount value={total.marginUsd} />
 							</Figure>
-							<Figure name="Sold without a cost" note="in no margin">
+							<Figure name="Sold without a cost" note="not part of the margin">
 								<Amount value={total.soldWithoutCostUsd} />
 							</Figure>
-							<Figure name="Overrun" note="what no money was left for">
+							<Figure name="Overrun" note="charges that customers could not pay">
 								<Amount value={total.overrunUsd} />
 							</Figure>
 						</Figures>
 						{models.length === 0 ? (
-							<Empty title="Nothing was sold in these days" />
+							<Empty title="Nothing was sold on these days" />
 						) : (
 							<Table label="Margin by model" columns={columns} rows={models} rowKey={({ model }) => model} />
 						)}

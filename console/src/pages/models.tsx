@@ -60,7 +60,7 @@ function Upstreams({ rows }: { readonly rows: readonly UpstreamRow[] }) {
 	if (rows.length === 0)
 		return (
 			<Empty title="No upstream is configured">
-				Name one in turnpike.yaml, under <code>upstreams</code>, and load it with <code>npx --no turnpike reload</code>.
+				Add one to turnpike.yaml, under <code>upstreams</code>, and run <code>npx --no turnpike reload</code>.
 			</Empty>
 		);
 	const columns: readonly Column<UpstreamRow>[] = [
@@ -69,7 +69,7 @@ function Upstreams({ rows }: { readonly rows: readonly UpstreamRow[] }) {
 			cell: ({ name, url }) => (
 				<>
 					{name}
-					<span className="sub break">{url ?? "the engine in this server"}</span>
+					<span className="sub break">{url ?? "built-in engine"}</span>
 				</>
 			),
 			sortBy: ({ name }) => name,
@@ -126,9 +126,9 @@ function Probe({ name }: { readonly name: string }) {
 			className="button button-small"
 			disabled={probe.isPending}
 			onClick={() => probe.mutate()}
-			aria-label={`${probe.isPending ? "Asking…" : "Ask now"}: ${name}`}
+			aria-label={`${probe.isPending ? "Probing…" : "Probe now"}: ${name}`}
 		>
-			{probe.isPending ? "Asking…" : "Ask now"}
+			{probe.isPending ? "Probing…" : "Probe now"}
 		</button>
 	);
 }
@@ -152,7 +152,7 @@ const modelColumns: readonly Column<ModelRow>[] = [
 	},
 	...traffic,
 	{
-		name: "Goes to",
+		name: "Targets",
 		cell: ({ targets }) =>
 			targets.length === 0 ? (
 				<span className="quiet">none</span>

@@ -24,7 +24,7 @@ export function OverviewPage(): ReactNode {
 	const [days, setDays] = useState<(typeof SPANS)[number]["value"]>("30");
 	const query = useQuery(queries.overview(Number(days)));
 	return (
-		<Page title="Overview" says="Traffic is this node's; what was charged is that of all nodes.">
+		<Page title="Overview" says="Traffic is that of this node; charges are those of all nodes.">
 			<Loaded query={query}>
 				{(overview) => (
 					<>
@@ -32,9 +32,9 @@ export function OverviewPage(): ReactNode {
 						<Now overview={overview} />
 						<Traffic overview={overview} />
 						<Section
-							title="Charged, by day"
-							says="Days are UTC. All units together: one diem pays for one dollar of use."
-							actions={<Choice label="How many days" value={days} onChange={setDays} options={SPANS} />}
+							title="Charges by day"
+							says="Days are UTC. All units are added up: one diem pays for one dollar of use."
+							actions={<Choice label="Number of days" value={days} onChange={setDays} options={SPANS} />}
 						>
 							<Days overview={overview} />
 						</Section>
@@ -52,18 +52,18 @@ function Warnings({ overview: { journal, upstreams, books } }: { readonly overvi
 		<>
 			{journal.full === null ? null : (
 				<div className="note note-bad" role="alert">
-					No metered request is taken now: {journal.full}.
+					The node takes no paid requests now: {journal.full}.
 				</div>
 			)}
 			{report === null || report.ok ? null : (
 				<div className="note note-bad" role="alert">
-					The books are out of balance: {count(report.findings.length)} findings. <Link to="/books">See the books</Link>
+					The books are out of balance: {count(report.findings.length)} findings. <Link to="/books">Show the books</Link>
 				</div>
 			)}
 			{upstreams.out === 0 ? null : (
 				<div className="note note-warn">
 					{upstreams.out === 1 ? "One upstream is out." : `${upstreams.out} upstreams are out.`}{" "}
-					<Link to="/models">See the upstreams</Link>
+					<Link to="/models">Show the upstreams</Link>
 				</div>
 			)}
 		</>
@@ -120,7 +120,7 @@ function Traffic({ overview }: { readonly overview: Overview }) {
 		>
 			<div className="columns">
 				<Chart
-					title={`Requests, by ${span === "minutes" ? "minute" : "hour"}`}
+					title={`Requests by ${span === "minutes" ? "minute" : "hour"}`}
 					at={at}
 					kind="stack"
 					axis="clock"
@@ -133,7 +133,7 @@ function Traffic({ overview }: { readonly overview: Overview }) {
 					]}
 				/>
 				<Chart
-					title={`Latency, by ${span === "minutes" ? "minute" : "hour"}`}
+					title={`Latency by ${span === "minutes" ? "minute" : "hour"}`}
 					at={at}
 					kind="lines"
 					axis="clock"
@@ -157,7 +157,7 @@ function Days({ overview: { days } }: { readonly overview: Overview }) {
 		<>
 			<div className="columns">
 				<Chart
-					title="Charged, by day"
+					title="Charges by day"
 					at={at}
 					kind="stack"
 					axis="days"
@@ -170,7 +170,7 @@ function Days({ overview: { days } }: { readonly overview: Overview }) {
 					]}
 				/>
 				<Chart
-					title="Metered requests, by day"
+					title="Metered requests by day"
 					at={at}
 					kind="stack"
 					axis="days"
@@ -181,7 +181,7 @@ function Days({ overview: { days } }: { readonly overview: Overview }) {
 			</div>
 			<p className="quiet">
 				{count(days.reduce((sum, { requests }) => sum + requests, 0))} metered requests, ${amountText(total)} charged
-				{isZero(overrun) ? "" : `, $${amountText(overrun)} that no money was left for`}.
+				{isZero(overrun) ? "" : `, $${amountText(overrun)} that customers could not pay`}.
 			</p>
 		</>
 	);
@@ -212,14 +212,14 @@ function Node({ overview: { node, journal, upstreams, books } }: { readonly over
 					</dd>
 					<dt>Journal</dt>
 					<dd>
-						{count(journal.writtenSeq - journal.appliedSeq)} records ({bytes(journal.backlogBytes)}) on the way to the store
+						{count(journal.writtenSeq - journal.appliedSeq)} records ({bytes(journal.backlogBytes)}) not in the store yet
 					</dd>
 					<dt>Books</dt>
 					<dd>
 						{books.report === null ? (
-							<span className="quiet">not audited since the start</span>
+							<span className="quiet">not audited since the start of this node</span>
 						) : (
-							<State tone={books.report.ok ? "good" : "bad"}>{books.report.ok ? "balance" : "out of balance"}</State>
+							<State tone={books.report.ok ? "good" : "bad"}>{books.report.ok ? "balanced" : "out of balance"}</State>
 						)}
 					</dd>
 					<dt>Log level</dt>

@@ -43,7 +43,10 @@ export function RefusalsPage(): ReactNode {
 	const settled = useSettled(accountId);
 	const query = useInfiniteQuery(queries.refusals({ accountId: settled }));
 	return (
-		<Page title="Refused by limits" says="The last 50 requests of each account that a limit refused, written once a second.">
+		<Page
+			title="Refused by limits"
+			says="The last 50 requests of each account that a limit refused. The list is updated once a second."
+		>
 			<div className="inline-fields">
 				<TextField
 					label="Account"
@@ -58,7 +61,7 @@ export function RefusalsPage(): ReactNode {
 				columns={columns}
 				query={query}
 				rowKey={({ at, keyId, modelId, kind }) => `${at} ${keyId} ${modelId} ${kind}`}
-				empty={<Empty title="No limit has refused anything" />}
+				empty={<Empty title="No request was refused" />}
 			/>
 		</Page>
 	);

@@ -24,7 +24,7 @@ export function RequestsPage(): ReactNode {
 		change({ id: typed.trim() });
 	};
 	return (
-		<Page title="One request" says="Every answer has an X-Request-ID: it leads to what was held, charged and paid for it.">
+		<Page title="One request" says="Every answer has an X-Request-ID. Enter it to see what was held, charged and paid.">
 			<form className="inline-fields" onSubmit={find}>
 				<TextField wide label="X-Request-ID" value={typed} onChange={setTyped} required placeholder="32 characters" />
 				<button type="submit" className="button button-main">
@@ -41,7 +41,7 @@ function Found({ id }: { readonly id: string }) {
 	if (query.error instanceof Refused && query.error.status === 404)
 		return (
 			<Empty title="No request is booked under this id">
-				Requests that failed cost nothing and have no post; old ones may be in an archive.
+				Failed requests cost nothing and are not booked. Old requests may be in an archive.
 			</Empty>
 		);
 	return <Loaded query={query}>{({ data }) => <Detail request={data} />}</Loaded>;
@@ -51,7 +51,7 @@ function Detail({ request }: { readonly request: RequestDetail }) {
 	return (
 		<>
 			<Figures>
-				<Figure name="Price" note={isZero(request.refunded) ? undefined : "refunded in part or whole"}>
+				<Figure name="Price" note={isZero(request.refunded) ? undefined : "partly or fully refunded"}>
 					<Amount value={request.price} />
 				</Figure>
 				<Figure name="Held">
@@ -62,7 +62,7 @@ function Detail({ request }: { readonly request: RequestDetail }) {
 						<Amount value={request.refunded} />
 					</Figure>
 				)}
-				<Figure name="Took">{duration(request.tookMs)}</Figure>
+				<Figure name="Duration">{duration(request.tookMs)}</Figure>
 				<Figure name="Status">
 					<State tone={request.status < 400 ? "good" : "bad"}>{request.status}</State>
 				</Figure>
@@ -108,7 +108,7 @@ function Detail({ request }: { readonly request: RequestDetail }) {
 						rowKey={({ sku, source, amount }) => `${sku} ${source} ${amount}`}
 						columns={[
 							{ name: "What", cell: ({ sku }) => <span className="break">{sku}</span> },
-							{ name: "How it adds up", cell: ({ text }) => text },
+							{ name: "Calculation", cell: ({ text }) => text },
 							{ name: "Paid by", cell: ({ source }) => source },
 							{ name: "Amount", kind: "number", cell: ({ amount }) => <Amount value={amount} /> },
 						]}
@@ -125,16 +125,16 @@ function Tokens({ usage }: { readonly usage: NonNullable<RequestDetail["usage"]>
 			<dl className="sheet sheet-pad facts">
 				<dt>Prompt</dt>
 				<dd>{count(usage.promptTokens)}</dd>
-				<dt>of them cached</dt>
+				<dt>Of these, cached</dt>
 				<dd>{count(usage.cachedTokens)}</dd>
-				<dt>written to a cache</dt>
+				<dt>Written to a cache</dt>
 				<dd>{count(usage.cacheWriteTokens)}</dd>
 				<dt>Answer</dt>
 				<dd>{count(usage.completionTokens)}</dd>
-				<dt>of them thoughts</dt>
+				<dt>Of these, thoughts</dt>
 				<dd>{count(usage.reasoningTokens)}</dd>
 				<dt>Counted by</dt>
-				<dd>{usage.counted ? "this server: the upstream gave none" : "the upstream"}</dd>
+				<dd>{usage.counted ? "this server, since the upstream reported none" : "the upstream"}</dd>
 			</dl>
 		</Section>
 	);

@@ -64,7 +64,7 @@ export function SendsPage(): ReactNode {
 	return (
 		<Page
 			title="Sent transactions"
-			says="Every transaction that passed through to a chain, by its hashes; written before it is sent. What is sent is never kept."
+			says="Every transaction that was sent to a chain, by its hashes. It is recorded before it is sent; its content is never kept."
 		>
 			<div className="inline-fields">
 				<TextField label="Hash" type="search" placeholder="0x…" {...filter("hash")} />

@@ -20,12 +20,12 @@ export function SettingsPage(): ReactNode {
 	return (
 		<Page
 			title="Settings"
-			says="As loaded, with defaults; secrets are hidden. They are changed in turnpike.yaml and loaded by a reload."
+			says="The settings as loaded, with defaults; secrets are hidden. Change them in turnpike.yaml, then reload."
 		>
 			<Loaded query={query}>
 				{(settings) => (
 					<>
-						<Section title="Log level" says="Of this node, until its configuration is loaded again.">
+						<Section title="Log level" says="The log level of this node, until its configuration is reloaded.">
 							<LogLevelField settings={settings} />
 						</Section>
 						<Configuration settings={settings} />

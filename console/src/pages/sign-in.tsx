@@ -47,13 +47,14 @@ export function SignIn(): ReactNode {
 						autoComplete="current-password"
 						note={
 							<>
-								Of the operator's account. The first start printed it; <code>npx --no turnpike keys create</code> makes another.
+								An ADMIN key of the operator's account. The first start printed one; <code>npx --no turnpike keys create</code>{" "}
+								creates another.
 							</>
 						}
 					/>
 					{fault === null ? null : <Fault error={fault} />}
 					<button type="submit" className="button button-main" disabled={busy}>
-						{busy ? "One moment…" : "Sign in"}
+						{busy ? "Please wait…" : "Sign in"}
 					</button>
 				</form>
 			</div>

@@ -108,12 +108,12 @@ function Report({ report }: { readonly report: UsageReport }) {
 				<Figure name="in diem">
 					<Amount value={total.diem} unit="diem" />
 				</Figure>
-				<Figure name="Overrun" note="what no money was left for">
+				<Figure name="Overrun" note="charges that customers could not pay">
 					<Amount value={total.overrun} />
 				</Figure>
 			</Figures>
 			{rows.length === 0 ? (
-				<Empty title="Nothing was used in these days">Other days, or fewer filters, may have something.</Empty>
+				<Empty title="No usage on these days">Try other days, or fewer filters.</Empty>
 			) : (
 				<>
 					<Drawn report={report} />
@@ -134,7 +134,7 @@ function Drawn({ report }: { readonly report: UsageReport }) {
 	const { at, series } = seriesByDay(report);
 	return (
 		<Chart
-			title="Charged, by day"
+			title="Charges by day"
 			at={at}
 			series={series}
 			kind="stack"

@@ -30,7 +30,7 @@ const TONES: Readonly<Record<TopUpState, Tone>> = { settling: "warn", unknown: "
 export function WalletsPage(): ReactNode {
 	const [{ tab }, change] = useSearchTexts("tab", "search", "state");
 	return (
-		<Page title="Wallets and top-ups" says="Who pays over x402 without an account, and what became of each payment.">
+		<Page title="Wallets and top-ups" says="Wallets that pay over x402 without an account, and the outcome of each payment.">
 			<Tabs<Tab>
 				label="Wallets and top-ups"
 				value={TABS.find((name) => name === tab) ?? "top-ups"}
@@ -159,7 +159,7 @@ function Reconcile() {
 	return (
 		<Section
 			title="Reconcile with the chain"
-			says="Looks on the chain for every payment that has no end yet, ends it, and holds all credits against what arrived."
+			says="Looks up every unfinished payment on the chain and finishes it, and compares all credits with the transfers that arrived."
 			actions={
 				<button
 					type="button"
@@ -187,7 +187,7 @@ function Reconcile() {
 				open={asking}
 				onClose={() => setAsking(false)}
 				title="Reconcile now?"
-				says="Payments that the chain proves are credited, and those that can never arrive end as failed. It reads from the chain's node for some time."
+				says="Payments that the chain proves are credited, and payments that can no longer arrive are marked as failed. This reads from the chain's node for some time."
 				verb="Reconcile"
 				run={async () => {
 					await start.mutateAsync();
@@ -219,12 +219,12 @@ function Report({ report }: { readonly report: NonNullable<Reconciliation["repor
 				</p>
 			) : (
 				<Table
-					label="What does not agree"
+					label="Differences"
 					rows={report.discrepancies}
 					rowKey={({ paymentId, finding }) => `${paymentId} ${finding}`}
 					columns={[
 						{ name: "Payment", cell: ({ paymentId }) => <Hash value={paymentId} /> },
-						{ name: "Found", cell: ({ finding }) => <span className="break">{finding}</span> },
+						{ name: "Finding", cell: ({ finding }) => <span className="break">{finding}</span> },
 						{ name: "State", cell: ({ state }) => <State tone={TONES[state]}>{state}</State> },
 						{ name: "Network", cell: ({ network }) => network },
 						{ name: "Payer", cell: ({ payer }) => <Hash value={payer} /> },

@@ -16,7 +16,7 @@ export function CopyButton({
 			await navigator.clipboard.writeText(text);
 			setSaid("Copied");
 		} catch {
-			setSaid("Select it and copy by hand");
+			setSaid("Select the text and copy it manually");
 		}
 		setTimeout(() => setSaid(""), 1_600);
 	};

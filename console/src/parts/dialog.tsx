@@ -72,7 +72,7 @@ export function Confirm({ title, says, verb, danger = false, open, onClose, run 
 							Cancel
 						</AlertDialog.Close>
 						<button type="button" className={`button ${danger ? "button-danger" : "button-main"}`} onClick={go} disabled={busy}>
-							{busy ? "One moment…" : verb}
+							{busy ? "Please wait…" : verb}
 						</button>
 					</div>
 				</AlertDialog.Popup>

@@ -37,7 +37,7 @@ export function Fault({ error, again }: { readonly error: unknown; readonly agai
 		<div className="note note-bad" role="alert">
 			<span className="break">
 				{faultText(error)}
-				{retryAfterSeconds === null ? "" : ` (again in ${retryAfterSeconds} s)`}
+				{retryAfterSeconds === null ? "" : ` (retry in ${retryAfterSeconds} s)`}
 			</span>
 			{requestId === null ? null : (
 				<>

@@ -79,7 +79,7 @@ function Rows<T>({ label, columns, query, rowKey, rows }: Omit<LongTableProps<T>
 			</section>
 			<div className="table-foot">
 				<span role="status">
-					{hasNextPage ? `${count(rows.length)} loaded, more as you scroll` : `${count(rows.length)} in all`}
+					{hasNextPage ? `${count(rows.length)} loaded, more as you scroll` : `${count(rows.length)} in total`}
 				</span>
 				{hasNextPage ? (
 					<button

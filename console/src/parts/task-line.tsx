@@ -15,7 +15,7 @@ export function TaskLine({ task, what }: { readonly task: Task<unknown>; readonl
 				</div>
 			) : task.state === "running" ? (
 				<div className="note">
-					The {what} runs, since <Moment at={task.startedAt} />.
+					The {what} has been running since <Moment at={task.startedAt} />.
 				</div>
 			) : (
 				<p className="quiet">

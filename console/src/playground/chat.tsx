@@ -29,9 +29,9 @@ function toolsOf(text: string): { readonly tools?: readonly unknown[]; readonly 
 	if (text.trim() === "") return {};
 	try {
 		const tools: unknown = JSON.parse(text);
-		return Array.isArray(tools) ? { tools } : { fault: "Tools are an array" };
+		return Array.isArray(tools) ? { tools } : { fault: "Tools must be an array" };
 	} catch (fault) {
-		return { fault: fault instanceof Error ? fault.message : "This is no JSON" };
+		return { fault: fault instanceof Error ? fault.message : "This is not valid JSON" };
 	}
 }
 
@@ -83,7 +83,7 @@ export function ChatPage(): ReactNode {
 	return (
 		<Page
 			title="Chat"
-			says="Runs as the key that you are signed in with, and is paid by the operator's account."
+			says="Requests use the key that you signed in with, and the operator's account pays."
 			actions={
 				<button
 					type="button"
@@ -113,7 +113,7 @@ export function ChatPage(): ReactNode {
 							value={typed}
 							onChange={setTyped}
 							rows={3}
-							note={waiting.length > 0 ? "The model waits for the results of its calls, above" : "Ctrl and Enter sends it"}
+							note={waiting.length > 0 ? "The model is waiting for the results of its calls, above" : "Press Ctrl+Enter to send"}
 						/>
 						<RunButtons
 							run={run}
@@ -133,10 +133,16 @@ export function ChatPage(): ReactNode {
 								type="number"
 								value={temperature}
 								onChange={setTemperature}
-								placeholder="the model's"
+								placeholder="the model's default"
 								range={{ min: 0, max: 2, step: 0.1 }}
 							/>
-							<TextField label="Most output tokens" type="number" value={most} onChange={setMost} range={{ min: 1, step: 1 }} />
+							<TextField
+								label="Maximum output tokens"
+								type="number"
+								value={most}
+								onChange={setMost}
+								range={{ min: 1, step: 1 }}
+							/>
 						</div>
 						<AreaField label="System prompt" value={system} onChange={setSystem} rows={2} />
 						<AreaField
@@ -151,7 +157,7 @@ export function ChatPage(): ReactNode {
 						{toolText === "" ? (
 							<div>
 								<button type="button" className="button button-small" onClick={() => setToolText(SAMPLE_TOOL)}>
-									Put in a sample tool
+									Insert a sample tool
 								</button>
 							</div>
 						) : null}

@@ -29,7 +29,7 @@ export function DocumentsPage(): ReactNode {
 		void start("/augment/text-parser", body, async (answer) => setParsed((await answer.json()) as Parsed));
 	};
 	return (
-		<Page title="Documents" says="Runs as the key that you are signed in with, and is paid by the operator's account.">
+		<Page title="Documents" says="Requests use the key that you signed in with, and the operator's account pays.">
 			<div className="play">
 				<form className="form" onSubmit={send}>
 					<DropZone

@@ -44,7 +44,7 @@ export function ImagesPage(): ReactNode {
 		void start("/image/edit", body, async (answer) => setEdited(await answer.blob()));
 	};
 	return (
-		<Page title="Image edit" says="Runs as the key that you are signed in with, and is paid by the operator's account.">
+		<Page title="Image edit" says="Requests use the key that you signed in with, and the operator's account pays.">
 			<div className="play">
 				<form className="form" onSubmit={send}>
 					<DropZone
@@ -54,7 +54,7 @@ export function ImagesPage(): ReactNode {
 						file={file}
 						onFile={choose}
 					/>
-					<AreaField label="What to do" value={prompt} onChange={setPrompt} rows={3} />
+					<AreaField label="Prompt" value={prompt} onChange={setPrompt} rows={3} />
 					<ModelField type="inpaint" value={model} onChange={setModel} />
 					<Check label="Safe mode: blur adult content" value={safe} onChange={setSafe} />
 					<RunButtons run={run} onStop={stop} ready={file !== null} label="Edit" runningLabel="Editing…" />

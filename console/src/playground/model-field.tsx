@@ -20,7 +20,7 @@ export function ModelField({ type, value, onChange }: ModelFieldProps) {
 			onChange={onChange}
 			choices={offered}
 			required
-			note={data === undefined ? undefined : `${offered.length} online, any name can be typed`}
+			note={data === undefined ? undefined : `${offered.length} online, you can type any name`}
 		/>
 	);
 }

@@ -45,7 +45,7 @@ export function Outcome({ run, request }: { readonly run: Run; readonly request:
 						{run.wholeMs === null ? (
 							<span className="quiet">none yet</span>
 						) : (
-							`${duration(run.wholeMs)}${run.headMs === null ? "" : `, head after ${duration(run.headMs)}`}`
+							`${duration(run.wholeMs)}${run.headMs === null ? "" : `, headers after ${duration(run.headMs)}`}`
 						)}
 					</dd>
 					<dt>Request</dt>
@@ -99,7 +99,7 @@ function Cost({ run }: { readonly run: Run }) {
 		retry: (tries, fault) => fault instanceof Refused && fault.status === 404 && tries < 12,
 		retryDelay: 250,
 	});
-	if (state === "failed") return <>nothing: what fails is free</>;
+	if (state === "failed") return <>nothing, since failed requests are free</>;
 	if (!ended) return <span className="quiet">{state === "running" ? "known at the end" : "none yet"}</span>;
 	if (query.data !== undefined) return <Amount value={query.data.data.price} />;
 	return <span className="quiet">{query.error === null ? "being booked…" : "not booked yet: look at the request"}</span>;

@@ -27,9 +27,9 @@ const METHODS = [
 function paramsOf(text: string): { readonly params: unknown } | { readonly fault: string } {
 	try {
 		const params: unknown = JSON.parse(text.trim() === "" ? "[]" : text);
-		return typeof params === "object" && params !== null ? { params } : { fault: "Params are an array or an object" };
+		return typeof params === "object" && params !== null ? { params } : { fault: "Params must be an array or an object" };
 	} catch (fault) {
-		return { fault: fault instanceof Error ? fault.message : "This is no JSON" };
+		return { fault: fault instanceof Error ? fault.message : "This is not valid JSON" };
 	}
 }
 
@@ -53,7 +53,7 @@ export function RpcPage(): ReactNode {
 		});
 	};
 	return (
-		<Page title="JSON-RPC" says="Runs as the key that you are signed in with, and is paid by the operator's account.">
+		<Page title="JSON-RPC" says="Requests use the key that you signed in with, and the operator's account pays.">
 			<div className="play">
 				<form className="form" onSubmit={send}>
 					<div className="form-row">

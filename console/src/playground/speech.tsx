@@ -48,7 +48,7 @@ export function SpeechPage(): ReactNode {
 		void start("/audio/speech", body, async (answer) => setAudio(URL.createObjectURL(await answer.blob())));
 	};
 	return (
-		<Page title="Speech" says="Runs as the key that you are signed in with, and is paid by the operator's account.">
+		<Page title="Speech" says="Requests use the key that you signed in with, and the operator's account pays.">
 			<div className="play">
 				<form className="form" onSubmit={send}>
 					<AreaField label="Text" value={input} onChange={setInput} rows={6} note={`${[...input].length} characters of 4,096`} />
@@ -72,7 +72,7 @@ export function SpeechPage(): ReactNode {
 						) : (
 							<div className="player">
 								{/* biome-ignore lint/a11y/useMediaCaption: what it says stands in the field above */}
-								<audio controls src={audio} aria-label="What was spoken" />
+								<audio controls src={audio} aria-label="Spoken audio" />
 								<a className="button" href={audio} download={`speech.${format}`}>
 									Download
 								</a>

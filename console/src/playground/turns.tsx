@@ -58,7 +58,7 @@ function Results({ calls, onResults }: { readonly calls: readonly ToolCall[]; re
 			}}
 		>
 			{calls.map((call) => (
-				<Field key={call.id} label={`What ${call.function.name} gives back`}>
+				<Field key={call.id} label={`Result of ${call.function.name}`}>
 					{(control) => (
 						<input
 							{...control}
