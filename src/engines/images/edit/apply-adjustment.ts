@@ -42,6 +42,8 @@ function adjusted(image: Sharp, adjustment: Exclude<Adjustment, { readonly op: "
 		}
 		case "saturation":
 			return image.recomb(saturation(1 + adjustment.percent / 100));
+		case "warmth":
+			return warmed(image, adjustment.percent / 100);
 		case "hue":
 			return image.recomb(hueTurn((adjustment.degrees * Math.PI) / 180));
 		case "tint": {
@@ -65,6 +67,11 @@ async function blurred(canvas: Canvas, sigma: number): Promise<Canvas> {
 
 function scaledChannels(image: Sharp, factor: number, [r, g, b]: Row): Sharp {
 	return image.linear([factor, factor, factor, 1], [r, g, b, 0]);
+}
+
+/** Raises red by half the share and lowers blue by as much, as the white balance of cameras does. */
+function warmed(image: Sharp, share: number): Sharp {
+	return image.linear([Math.max(0, 1 + share / 2), 1, Math.max(0, 1 - share / 2), 1], [0, 0, 0, 0]);
 }
 
 /** Filter Effects Module Level 1, 9: saturate(). */

@@ -71,7 +71,7 @@ async function filled(canvas: Canvas, { colour }: Extract<Decoration, { readonly
 }
 
 /** Makes corners transparent beyond quarter circles, with soft edges. */
-function rounded(canvas: Canvas, requestedRadius: number): Canvas {
+export function rounded(canvas: Canvas, requestedRadius: number): Canvas {
 	const { width, height } = canvas;
 	const radius = Math.min(requestedRadius, Math.floor(Math.min(width, height) / 2));
 	const data = new Uint8Array(canvas.data);

@@ -54,6 +54,7 @@ async function applyOperation(canvas: Canvas, operation: Operation, layerOf: Lay
 		case "brightness":
 		case "contrast":
 		case "saturation":
+		case "warmth":
 		case "hue":
 		case "tint": {
 			const mask = operation.mask === null ? null : await maskOf(layerOf(operation.mask), canvas);

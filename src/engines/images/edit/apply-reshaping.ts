@@ -1,6 +1,7 @@
 import type { PixelSize } from "../image-header.ts";
 import { requireWritable } from "../pixel-limits.ts";
 import { ImageFault } from "../port.ts";
+import { rounded } from "./apply-decoration.ts";
 import { type Canvas, laidOver, sharpOf, toCanvas } from "./canvas.ts";
 import { type Colour, rgbaOf } from "./colours.ts";
 import type { Reshaping } from "./operation.ts";
@@ -32,6 +33,11 @@ export async function applyReshaping(canvas: Canvas, reshaping: Reshaping): Prom
 		case "crop-ratio": {
 			const size = largestOfRatio(canvas, reshaping.width / reshaping.height);
 			return cut(canvas, size, cornerOf(reshaping.at, canvas, size));
+		}
+		case "crop-circle": {
+			const size = largestOfRatio(canvas, 1);
+			const square = await cut(canvas, size, cornerOf(reshaping.at, canvas, size));
+			return rounded(square, Math.ceil(size.width / 2));
 		}
 		case "cut":
 			return withoutSide(canvas, reshaping);

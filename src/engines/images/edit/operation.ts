@@ -34,7 +34,7 @@ export type Adjustment =
 	| { readonly op: "pixelate"; readonly px: number }
 	| { readonly op: "sharpen"; readonly amount: number }
 	| { readonly op: "grey" | "sepia" | "invert" }
-	| { readonly op: "brightness" | "contrast" | "saturation"; readonly percent: number }
+	| { readonly op: "brightness" | "contrast" | "saturation" | "warmth"; readonly percent: number }
 	| { readonly op: "hue"; readonly degrees: number }
 	| { readonly op: "tint"; readonly colour: Colour; readonly percent: number };
 
@@ -48,6 +48,8 @@ export type Reshaping =
 	| { readonly op: "crop"; readonly width: number; readonly height: number; readonly at: Position }
 	| { readonly op: "crop-share"; readonly percent: number; readonly at: Anchor }
 	| { readonly op: "crop-ratio"; readonly width: number; readonly height: number; readonly at: Anchor }
+	/** The largest circle; its surroundings become transparent. */
+	| { readonly op: "crop-circle"; readonly at: Anchor }
 	| { readonly op: "cut"; readonly side: (typeof SIDES)[number]; readonly by: Length }
 	| { readonly op: "trim" }
 	| { readonly op: "pad"; readonly width: number; readonly height: number; readonly colour: Colour }

@@ -3,6 +3,7 @@ import { MAX_OPERATIONS, type Operation } from "./operation.ts";
 import { readAdjustment } from "./read-adjustment.ts";
 import { readDecoration } from "./read-decoration.ts";
 import { readReshaping } from "./read-reshaping.ts";
+import { readTurn } from "./read-turn.ts";
 import { Misread, TokenReader } from "./token-reader.ts";
 import { type Token, tokensOf } from "./tokens.ts";
 
@@ -12,11 +13,11 @@ const MAX_QUOTED = 3;
 const MAX_QUOTED_CHARS = 60;
 
 /** Words before an operation that have no meaning of their own. */
-const OPENINGS = ["make", "convert", "turn", "change", "apply", "add", "set", "do"];
+const OPENINGS = ["make", "convert", "turn", "change", "apply", "add", "set", "do", "give", "use"];
 
 const CAN_DO =
-	"Local editing makes no new content. It can: resize, scale, crop, trim, pad, rotate, flip, mirror, blur, pixelate, sharpen, " +
-	"grayscale, sepia, tint, brightness, contrast, saturation, hue, invert, round corners, border, write text, place layers, " +
+	"Local editing makes no new content. It can: resize, scale, crop (also to a circle), trim, pad, rotate, flip, mirror, blur, pixelate, sharpen, " +
+	"grayscale, sepia, tint, brightness, contrast, saturation, warmth, hue, invert, round corners, border, write text, place layers, " +
 	"fill a masked region, and make a plain background transparent; " +
 	'for example: resize to 800x600, rotate 90 and write "Hello" at bottom right in white';
 
@@ -55,9 +56,10 @@ export function parsePrompt(prompt: string): Operation[] {
 
 function readOperation(reader: TokenReader): Operation {
 	reader.phrase("can you", "could you");
-	reader.phrase(...OPENINGS);
+	const opening = reader.phrase(...OPENINGS);
+	const turned = opening === "turn" ? readTurn(reader) : null;
 	reader.phrase("to", "into", "in");
-	const operation = readAdjustment(reader) ?? readReshaping(reader) ?? readDecoration(reader);
+	const operation = turned ?? readAdjustment(reader) ?? readReshaping(reader) ?? readDecoration(reader);
 	if (operation === null || !reader.atJoint) throw new Misread();
 	return operation;
 }

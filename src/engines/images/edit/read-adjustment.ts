@@ -4,8 +4,26 @@ import { inRange, Misread, type TokenReader } from "./token-reader.ts";
 
 const DEFAULT_CHANGE = 20;
 const DEFAULT_TINT = 50;
-const TONES = { brightness: "brightness", contrast: "contrast", saturation: "saturation", vividness: "saturation" } as const;
-type Tone = "brightness" | "contrast" | "saturation";
+/** Names of properties, and words that behind `more` and `less` mean them. */
+const TONES: Readonly<Record<string, Tone>> = {
+	brightness: "brightness",
+	exposure: "brightness",
+	contrast: "contrast",
+	saturation: "saturation",
+	saturated: "saturation",
+	vividness: "saturation",
+	vivid: "saturation",
+	vibrance: "saturation",
+	vibrant: "saturation",
+	colorful: "saturation",
+	colourful: "saturation",
+	colors: "saturation",
+	colours: "saturation",
+	warmth: "warmth",
+	temperature: "warmth",
+	warm: "warmth",
+};
+type Tone = "brightness" | "contrast" | "saturation" | "warmth";
 /** Verbs that name both the property and its direction. */
 const TONE_VERBS: Readonly<Record<string, readonly [Tone, sign: 1 | -1]>> = {
 	brighten: ["brightness", 1],
@@ -16,9 +34,15 @@ const TONE_VERBS: Readonly<Record<string, readonly [Tone, sign: 1 | -1]>> = {
 	darker: ["brightness", -1],
 	saturate: ["saturation", 1],
 	desaturate: ["saturation", -1],
+	warm: ["warmth", 1],
+	warmer: ["warmth", 1],
+	cool: ["warmth", -1],
+	cooler: ["warmth", -1],
+	cold: ["warmth", -1],
+	colder: ["warmth", -1],
 };
-const MORE = ["increase", "raise", "more", "boost"];
-const LESS = ["decrease", "reduce", "lower", "less"];
+const MORE = ["increase", "raise", "more", "boost", "higher", "high", "up"];
+const LESS = ["decrease", "reduce", "lower", "less", "low", "down"];
 const GREY = [
 	"black and white",
 	"black white",
@@ -31,7 +55,18 @@ const GREY = [
 	"monochrome",
 	"grey",
 	"gray",
+	"remove color",
+	"remove colour",
+	"remove colors",
+	"remove colours",
+	"remove all color",
+	"remove all colour",
+	"remove all colors",
+	"remove all colours",
+	"without color",
+	"without colour",
 ];
+const BLUR = ["blur", "blurred", "blurry", "blurrier", "gaussian blur", "soften", "softer", "smooth", "smoother"];
 
 /**
  * Reads an adjustment with its mask; null if the words are of none.
@@ -48,11 +83,10 @@ export function readAdjustment(reader: TokenReader): MaskedAdjustment | null {
 
 /** Reads effects with a strength; `before` is the degree in front of them. */
 function readMeasured(reader: TokenReader, before: number | null): Adjustment | null {
-	if (reader.phrase("blur", "blurred", "blurry", "blurrier", "soften", "softer", "smooth", "smoother") !== null)
-		return { op: "blur", px: amount(reader, "blur", 5, before) };
+	if (reader.phrase(...BLUR) !== null) return { op: "blur", px: amount(reader, "blur", 5, before) };
 	if (reader.phrase("pixelate", "pixelated", "pixellate") !== null)
 		return { op: "pixelate", px: Math.round(amount(reader, "pixelate", 16, before)) };
-	if (reader.phrase("sharpen", "sharper", "sharp") !== null)
+	if (reader.phrase("sharpen", "sharper", "sharp", "increase sharpness", "more sharpness") !== null)
 		return { op: "sharpen", amount: amount(reader, "sharpen", 1, before) };
 	return null;
 }
@@ -60,18 +94,27 @@ function readMeasured(reader: TokenReader, before: number | null): Adjustment | 
 function readPlain(reader: TokenReader): Adjustment | null {
 	if (reader.phrase(...GREY) !== null) return { op: "grey" };
 	if (reader.phrase("sepia") !== null) {
-		reader.phrase("tone", "toned");
+		reader.phrase("tone", "toned", "look");
 		return { op: "sepia" };
 	}
 	if (reader.phrase("invert", "inverted", "negate", "negative") !== null) {
 		reader.phrase("colors", "colours");
 		return { op: "invert" };
 	}
-	if (reader.phrase("hue", "shift hue", "rotate hue") !== null) {
+	if (reader.phrase("hue rotate", "hue", "shift hue", "rotate hue") !== null) {
 		reader.phrase("by");
 		return { op: "hue", degrees: required(reader.number("degrees", "degrees", null)).value };
 	}
 	if (reader.phrase("tint", "tinted", "colorize", "colourize") !== null) return readTint(reader);
+	return readNamedTint(reader);
+}
+
+/** Reads `blue tint`; null if the words are of none. */
+function readNamedTint(reader: TokenReader): Adjustment | null {
+	const start = reader.position;
+	const colour = reader.colour();
+	if (colour !== null && reader.phrase("tint", "tone") !== null) return { op: "tint", colour, percent: tintPercent(reader) };
+	reader.position = start;
 	return null;
 }
 
@@ -79,34 +122,50 @@ function readTint(reader: TokenReader): Adjustment {
 	reader.phrase("with", "in");
 	const colour: Colour | null = reader.colour();
 	if (colour === null) throw new Misread("a tint needs a colour");
-	reader.phrase("by", "at");
-	return { op: "tint", colour, percent: reader.number("percent", "%")?.value ?? DEFAULT_TINT };
+	return { op: "tint", colour, percent: tintPercent(reader) };
+}
+
+function tintPercent(reader: TokenReader): number {
+	reader.phrase("by", "at", "of");
+	return reader.number("percent", "%")?.value ?? DEFAULT_TINT;
 }
 
 function readTone(reader: TokenReader, before: number | null): Adjustment | null {
 	const start = reader.position;
+	if (reader.phrase("colors pop", "colours pop") !== null) return toned("saturation", DEFAULT_CHANGE * (before ?? 1));
+	// `make the colours more vivid`
+	reader.phrase("colors", "colours");
 	const verb = reader.phrase(...Object.keys(TONE_VERBS));
 	const [tone, sign] = (verb === null ? undefined : TONE_VERBS[verb]) ?? [null, 1];
 	if (tone !== null) {
+		reader.phrase("up", "down");
+		reader.phrase("colors", "colours", "tones", "tone");
+		if (verb === "desaturate" && reader.phrase("completely", "fully", "entirely") !== null) return { op: "grey" };
 		const change = changeBy(reader);
 		// Without a number all colour is removed.
 		const degree = before ?? (change === null ? reader.degree() : null);
 		if (verb === "desaturate" && change === null && degree === null) return { op: "grey" };
 		return toned(tone, sign * (change ?? DEFAULT_CHANGE * (degree ?? 1)));
 	}
-	const direction = reader.phrase(...MORE) !== null ? 1 : reader.phrase(...LESS) !== null ? -1 : null;
+	const inFront = directionOf(reader);
 	const named = reader.phrase(...Object.keys(TONES));
 	if (named === null) {
 		reader.position = start;
 		return null;
 	}
-	const op = TONES[named as keyof typeof TONES];
+	const op = TONES[named] ?? "brightness";
+	const direction = inFront ?? directionOf(reader);
 	if (direction !== null) return toned(op, direction * (changeBy(reader) ?? DEFAULT_CHANGE * (before ?? reader.degree() ?? 1)));
 	const to = reader.phrase("to") !== null;
 	if (!to) reader.phrase("by");
 	const { value, signed } = required(reader.number("adjust", "%"));
 	// `brightness 120%` is relative to the original, `brightness +20%` is an increase.
 	return toned(op, signed && !to ? value : value - 100);
+}
+
+/** Reads whether a property rises (1) or falls (-1); null if the words do not say. */
+function directionOf(reader: TokenReader): 1 | -1 | null {
+	return reader.phrase(...MORE) !== null ? 1 : reader.phrase(...LESS) !== null ? -1 : null;
 }
 
 /** Reads `by 20%`; null if it is missing. */
@@ -120,7 +179,8 @@ function changeBy(reader: TokenReader): number | null {
 const toned = (op: Tone, percent: number): Adjustment => ({ op, percent: inRange(percent === 0 ? 0 : percent, "adjust") });
 
 function amount(reader: TokenReader, range: "blur" | "pixelate" | "sharpen", otherwise: number, before: number | null): number {
-	const by = reader.phrase("by", "with", "to") !== null;
+	const by = reader.phrase("by", "with", "to", "of") !== null;
+	if (reader.phrase("radius", "strength") !== null) reader.phrase("of", "to");
 	const number = range === "sharpen" ? reader.number(range, null) : reader.number(range, "px", null);
 	if (by && number === null) throw new Misread("a number is missing");
 	return number?.value ?? otherwise * (before ?? reader.degree() ?? 1);

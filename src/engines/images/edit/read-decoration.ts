@@ -1,7 +1,8 @@
 import { type Colour, TRANSPARENT } from "./colours.ts";
 import { type Decoration, MAX_TEXT_CHARS, type Position } from "./operation.ts";
 import { readMaskName, required } from "./read-adjustment.ts";
-import { readLength, withColour } from "./read-reshaping.ts";
+import { withColour } from "./read-colour.ts";
+import { readLength } from "./read-reshaping.ts";
 import { Misread, type TokenReader } from "./token-reader.ts";
 
 const BLACK: Colour = "#000000";
@@ -50,9 +51,11 @@ function readBorder(reader: TokenReader): Decoration | null {
 	const start = reader.position;
 	let px: number | null = null;
 	let colour: Colour | null = null;
+	reader.phrase("put", "draw");
 	const readParts = () => {
 		for (;;) {
 			reader.phrase("of", "with", "in");
+			reader.phrase("solid");
 			const stroke = px === null ? reader.phrase(...Object.keys(STROKES)) : null;
 			if (stroke !== null) px = STROKES[stroke] ?? null;
 			const number = px === null ? reader.number("border", "px", null) : null;
@@ -69,17 +72,19 @@ function readBorder(reader: TokenReader): Decoration | null {
 		return null;
 	}
 	if (first === null) readParts();
+	reader.phrase("around");
 	return { op: "border", px: px ?? DEFAULT_BORDER_PX, colour: colour ?? BLACK };
 }
 
 function readText(reader: TokenReader): Decoration | null {
 	const start = reader.position;
-	const verb = reader.phrase("write", "caption", "label", "watermark", "print", "put", "place");
-	reader.phrase("text", "words", "caption", "watermark");
+	const verb = reader.phrase("write", "caption", "label", "watermark", "print", "put", "place", "overlay");
+	reader.phrase("text", "words", "caption", "watermark", "title", "heading", "label");
+	reader.phrase("saying", "that says", "which says", "reading", "that reads", "with words");
 	const text = reader.take("text")?.text;
 	if (text === undefined) {
 		// These verbs also introduce a layer.
-		if (verb === "put" || verb === "place") reader.position = start;
+		if (verb === "put" || verb === "place" || verb === "overlay") reader.position = start;
 		if (reader.position !== start) throw new Misread('the text goes in quotes, as in: write "Hello"');
 		return null;
 	}
@@ -97,13 +102,17 @@ function readText(reader: TokenReader): Decoration | null {
 		else if (reader.phrase("bold") !== null) bold = true;
 		else if (reader.phrase("opacity", "with opacity") !== null) opacity = readPercent(reader);
 		else {
-			reader.phrase("with", "of");
-			reader.phrase("size");
+			reader.phrase("with", "of", "in", "as");
+			if (reader.phrase("bold") !== null) {
+				bold = true;
+				continue;
+			}
+			if (reader.phrase("font size", "size") !== null) reader.phrase("of");
 			const number = reader.number("letters", "px", null);
 			const plain = number === null ? reader.colour() : null;
 			if (number !== null) px = Math.round(number.value);
 			else if (plain !== null) colour = plain;
-			else throw new Misread();
+			else if (reader.phrase("text", "title", "letters", "font", "type") === null) throw new Misread();
 		}
 	}
 	return { op: "text", text, at, px, colour, bold, opacity };

@@ -1,6 +1,8 @@
-import { type Colour, TRANSPARENT } from "./colours.ts";
-import { type Length, type RESIZE_WAYS, type Reshaping, SIDES } from "./operation.ts";
+import { TRANSPARENT } from "./colours.ts";
+import { type Anchor, type Length, type RESIZE_WAYS, type Reshaping, SIDES } from "./operation.ts";
 import { required } from "./read-adjustment.ts";
+import { withColour } from "./read-colour.ts";
+import { readFlip, readRotation } from "./read-turn.ts";
 import { inRange, Misread, type TokenReader, wholePixels } from "./token-reader.ts";
 
 type ResizeWay = (typeof RESIZE_WAYS)[number];
@@ -18,6 +20,18 @@ const WAYS: Readonly<Record<string, ResizeWay>> = {
 
 const OPPOSITE = { left: "right", right: "left", top: "bottom", bottom: "top" } as const;
 const ALL_SIDES = ["each side", "every side", "all sides", "each edge", "every edge", "all edges", "all four sides"];
+const CIRCLES = [
+	...["circle crop", "circular crop", "round crop", "circle", "circular"],
+	...[
+		"crop circle",
+		"crop to circle",
+		"crop into circle",
+		"crop in circle",
+		"cut to circle",
+		"cut into circle",
+		"cut out circle",
+	],
+];
 /** Shares of a whole in percent. */
 const SHARES: Readonly<Record<string, number>> = { half: 50, third: 33.33, quarter: 25 };
 
@@ -26,13 +40,15 @@ const SHARES: Readonly<Record<string, number>> = { half: 50, third: 33.33, quart
  * @throws {Misread}
  */
 export function readReshaping(reader: TokenReader): Reshaping | null {
-	const verb = reader.phrase("resize", "scale", "enlarge", "upscale", "shrink");
+	const verb = reader.phrase("resize", "scale", "enlarge", "upscale", "shrink", "downscale", "downsize", "fit");
 	if (verb !== null) return readResize(reader, verb);
 	const larger = readLarger(reader) ?? readOtherSize(reader);
 	if (larger !== null) return larger;
-	const crop = reader.phrase("crop", "cut", "keep");
+	const circle = readCircle(reader);
+	if (circle !== null) return circle;
+	const crop = reader.phrase("crop", "cut", "keep", "center crop", "centre crop");
 	if (crop !== null) return readPart(reader, crop) ?? readCrop(reader);
-	if (reader.phrase("square") !== null) return { op: "crop-ratio", width: 1, height: 1, at: anchorOr(reader) };
+	if (reader.phrase("square crop", "square") !== null) return { op: "crop-ratio", width: 1, height: 1, at: anchorOr(reader) };
 	if (reader.phrase("remove", "delete", "drop") !== null) return readRemoval(reader);
 	if (reader.phrase("trim") !== null) {
 		reader.phrase("edges", "borders", "border");
@@ -43,10 +59,7 @@ export function readReshaping(reader: TokenReader): Reshaping | null {
 		const size = required(reader.size());
 		return { op: "pad", ...size, colour: withColour(reader) ?? TRANSPARENT };
 	}
-	if (reader.phrase("upside down") !== null) return { op: "rotate", degrees: 180, colour: TRANSPARENT };
-	if (reader.phrase("rotate") !== null) return readRotate(reader);
-	if (reader.phrase("mirror", "mirrored") !== null) return flipped(reader, "horizontally");
-	return reader.phrase("flip", "flipped") === null ? null : flipped(reader, "vertically");
+	return readRotation(reader) ?? readFlip(reader);
 }
 
 /**
@@ -55,8 +68,12 @@ export function readReshaping(reader: TokenReader): Reshaping | null {
  */
 function readOtherSize(reader: TokenReader): Reshaping | null {
 	const start = reader.position;
-	if (reader.phrase("reduce size", "decrease size") !== null) return readResize(reader, "shrink");
-	if (reader.phrase("increase size") !== null) return readResize(reader, "enlarge");
+	if (reader.phrase("reduce size", "decrease size", "reduce", "decrease") !== null) return readResize(reader, "shrink");
+	if (reader.phrase("increase size", "increase") !== null) return readResize(reader, "enlarge");
+	if (reader.phrase("width", "height") !== null) {
+		reader.position = start;
+		return readResize(reader, "resize");
+	}
 	const size = reader.size();
 	if (size !== null && reader.atJoint) return { op: "resize", ...size, how: "cropped" };
 	reader.position = start;
@@ -74,20 +91,15 @@ function readRemoval(reader: TokenReader): Reshaping | null {
 	return part;
 }
 
-/** Both directions at once are half a turn. */
-function flipped(reader: TokenReader, otherwise: "horizontally" | "vertically"): Reshaping {
-	const both = ["horizontally and vertically", "vertically and horizontally", "both ways", "both directions"];
-	if (reader.phrase(...both) !== null) return { op: "rotate", degrees: 180, colour: TRANSPARENT };
-	return { op: "flip", axis: axis(reader) ?? otherwise };
-}
-
 /** Reads `smaller`, `20% smaller`, `a bit larger`, `half the size`, `twice as big`; null if the words are of none. */
 function readLarger(reader: TokenReader): Reshaping | null {
 	const start = reader.position;
 	const degree = reader.degree();
-	const before = degree === null ? reader.number("scale", "%") : null;
+	const before = degree === null ? reader.number("scale", "%", "times") : null;
 	const word = reader.phrase("smaller", "bigger", "larger");
+	if (word !== null && before?.unit === "times") return scaled(word === "smaller" ? 100 / before.value : before.value * 100);
 	if (word !== null) {
+		if (before === null && reader.phrase("by half") !== null) return scaled(word === "smaller" ? 50 : 150);
 		if (before === null) reader.phrase("by");
 		const percent = (before ?? reader.number("scale", "%"))?.value ?? null;
 		const grows = word !== "smaller";
@@ -99,15 +111,28 @@ function readLarger(reader: TokenReader): Reshaping | null {
 	return reader.phrase("double size", "twice size", "twice as big", "twice as large") === null ? null : scaled(200);
 }
 
+/** Reads `crop to a circle`, `make it round`; null if the words are of none. */
+function readCircle(reader: TokenReader): Reshaping | null {
+	const start = reader.position;
+	const isCircle = reader.phrase(...CIRCLES) !== null || (reader.phrase("round") !== null && reader.atJoint);
+	if (isCircle) return { op: "crop-circle", at: anchorOr(reader) };
+	reader.position = start;
+	return null;
+}
+
 /** Returns half or twice the size; `a bit` halves the change. */
 function resizedBy(grows: boolean, degree: number | null): Reshaping {
 	if (degree !== null && degree < 1) return scaled(grows ? 150 : 75);
 	return scaled(grows ? 200 : 50);
 }
 
-function readResize(reader: TokenReader, verb: string): Reshaping {
+function readResize(reader: TokenReader, said: string): Reshaping {
+	const direction = said === "scale" ? reader.phrase("up", "down") : null;
+	const verb = direction === "up" ? "enlarge" : direction === "down" || said.startsWith("down") ? "shrink" : said;
 	if (verb !== "resize" && verb !== "scale" && reader.atJoint) return resizedBy(verb !== "shrink", null);
 	const by = reader.phrase("by", "to") === "by";
+	const isFitted = said === "fit" || reader.phrase("fit") !== null;
+	if (isFitted) reader.phrase("to", "within", "into", "in", "inside");
 	const share = reader.phrase(...Object.keys(SHARES));
 	if (share !== null) {
 		reader.phrase("size");
@@ -116,7 +141,7 @@ function readResize(reader: TokenReader, verb: string): Reshaping {
 	const size = reader.size();
 	if (size !== null) {
 		const way = reader.phrase(...Object.keys(WAYS));
-		return { op: "resize", ...size, how: (way === null ? undefined : WAYS[way]) ?? "cropped" };
+		return { op: "resize", ...size, how: (way === null ? undefined : WAYS[way]) ?? (isFitted ? "fitted" : "cropped") };
 	}
 	const times = reader.number("scale", "times") ?? (verb === "resize" ? null : reader.number("scale", null));
 	if (times !== null) return scaled(verb === "shrink" && by ? 100 / times.value : times.value * 100);
@@ -131,7 +156,23 @@ function readResize(reader: TokenReader, verb: string): Reshaping {
 	const px = required(reader.number("side", "px", null));
 	const side = first ?? sideOf(reader.phrase("wide", "tall", "high", "width", "height"));
 	if (side !== "width" && side !== "height") throw new Misread("say which side, as in: resize to 800 px wide");
-	return { op: "resize-side", side, px: wholePixels(px.value) };
+	const other = otherSide(reader, side);
+	if (other === null) return { op: "resize-side", side, px: wholePixels(px.value) };
+	const [width, height] = side === "width" ? [wholePixels(px.value), other] : [other, wholePixels(px.value)];
+	return { op: "resize", width, height, how: isFitted ? "fitted" : "cropped" };
+}
+
+/** Reads the second side of `width 800 and height 600`; null if there is none. */
+function otherSide(reader: TokenReader, first: "width" | "height"): number | null {
+	const start = reader.position;
+	if (reader.phrase("and", "by") === null) reader.take("separator");
+	const named = reader.phrase("width", "height");
+	if (named !== null) reader.phrase("of", "to");
+	const px = reader.number("side", "px", null);
+	const side = named ?? sideOf(reader.phrase("wide", "tall", "high", "width", "height"));
+	if (px !== null && side !== null && side !== first) return wholePixels(px.value);
+	reader.position = start;
+	return null;
 }
 
 const sideOf = (word: string | null): string | null =>
@@ -151,11 +192,12 @@ function readPart(reader: TokenReader, verb: string): Reshaping | null {
 	const word = reader.phrase(...SIDES);
 	const side = SIDES.find((each) => each === word);
 	const share = reader.phrase(...Object.keys(SHARES));
-	if (side !== undefined && share !== null) {
-		const percent = SHARES[share] ?? 0;
+	const by = share === null ? readLength(reader) : ({ value: SHARES[share] ?? 0, unit: "%" } as const);
+	if (side !== undefined && by !== null) {
 		const isRemoved = reader.phrase("off", "away") !== null || goes;
-		if (isRemoved) return { op: "cut", side, by: { value: percent, unit: "%" } };
-		return { op: "cut", side: OPPOSITE[side], by: { value: Math.round((100 - percent) * 100) / 100, unit: "%" } };
+		if (isRemoved) return { op: "cut", side, by };
+		if (by.unit === "px") throw new Misread("say that it goes, as in: crop 100 px off the top");
+		return { op: "cut", side: OPPOSITE[side], by: { value: Math.round((100 - by.value) * 100) / 100, unit: "%" } };
 	}
 	if (verb === "keep") throw new Misread("say what stays, as in: keep the top half");
 	reader.position = start;
@@ -183,26 +225,28 @@ function readCrop(reader: TokenReader): Reshaping {
 		return { op: "crop-share", percent: length.value, at: anchorOr(reader) };
 	}
 	reader.phrase("to");
-	if (reader.phrase("square") !== null) return { op: "crop-ratio", width: 1, height: 1, at: anchorOr(reader) };
+	const ahead = reader.anchor() ?? "center";
+	reader.phrase("to");
+	if (reader.phrase("square") !== null) return { op: "crop-ratio", width: 1, height: 1, at: anchorOr(reader, ahead) };
 	const percent = reader.number("percent", "%");
-	if (percent !== null) return { op: "crop-share", percent: inRange(percent.value, "scale"), at: anchorOr(reader) };
+	if (percent !== null) return { op: "crop-share", percent: inRange(percent.value, "scale"), at: anchorOr(reader, ahead) };
 	const ratio = reader.take("ratio");
 	if (ratio !== null) {
 		const [width, height] = [inRange(ratio.width, "ratio"), inRange(ratio.height, "ratio")];
-		return { op: "crop-ratio", width, height, at: anchorOr(reader) };
+		return { op: "crop-ratio", width, height, at: anchorOr(reader, ahead) };
 	}
 	const size = required(reader.size());
-	return { op: "crop", ...size, at: reader.place() ?? reader.anchor() ?? "center" };
+	return { op: "crop", ...size, at: reader.place() ?? reader.anchor() ?? ahead };
 }
 
-function anchorOr(reader: TokenReader) {
+function anchorOr(reader: TokenReader, otherwise: Anchor = "center"): Anchor {
 	const start = reader.position;
 	if (reader.phrase("at", "from", "in") !== null) {
 		const anchor = reader.anchor();
 		if (anchor !== null) return anchor;
 	}
 	reader.position = start;
-	return reader.anchor() ?? "center";
+	return reader.anchor() ?? otherwise;
 }
 
 /** Reads `10%`, `20 px`, and `20` for pixels. */
@@ -211,38 +255,4 @@ export function readLength(reader: TokenReader): Length | null {
 	if (percent !== null) return { value: inRange(percent.value, "scale"), unit: "%" };
 	const px = reader.number("side", "px", null);
 	return px === null ? null : { value: wholePixels(px.value), unit: "px" };
-}
-
-function readRotate(reader: TokenReader): Reshaping {
-	reader.phrase("by");
-	const before = turn(reader);
-	const degrees = reader.number("degrees", "degrees", null)?.value ?? (before === null ? null : 90);
-	const sign = (before ?? turn(reader)) === "left" ? -1 : 1;
-	const turned = sign * required(degrees);
-	return { op: "rotate", degrees: turned === 0 ? 0 : turned, colour: withColour(reader) ?? TRANSPARENT };
-}
-
-function turn(reader: TokenReader): "left" | "right" | null {
-	reader.phrase("to");
-	if (reader.phrase("left", "counterclockwise", "counter clockwise", "anticlockwise", "anti clockwise") !== null) return "left";
-	return reader.phrase("right", "clockwise") === null ? null : "right";
-}
-
-function axis(reader: TokenReader): "horizontally" | "vertically" | null {
-	if (reader.phrase("horizontally", "horizontal", "left to right", "left right") !== null) return "horizontally";
-	return reader.phrase("vertically", "vertical", "upside down", "top to bottom") === null ? null : "vertically";
-}
-
-/** Reads `on white`, `with a white background`. */
-export function withColour(reader: TokenReader): Colour | null {
-	const start = reader.position;
-	if (reader.phrase("on", "onto", "with", "in", "to") !== null) {
-		const colour = reader.colour();
-		if (colour !== null) {
-			reader.phrase("background");
-			return colour;
-		}
-	}
-	reader.position = start;
-	return null;
 }

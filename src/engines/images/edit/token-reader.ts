@@ -154,7 +154,7 @@ export class TokenReader {
 	/** Reads `at top left`, `at 10,20`, `in the center`. */
 	place(): Position | null {
 		const start = this.#at;
-		if (this.phrase("at", "in", "on", "from", "to") === null) return null;
+		if (this.phrase("at", "in", "on", "from", "to", "across", "along", "near") === null) return null;
 		const anchor = this.anchor();
 		if (anchor !== null) return anchor;
 		const x = this.number("place", null, "px");
@@ -195,11 +195,18 @@ const DEGREES: ReadonlyMap<string, number> = new Map([
 	["little", 0.5],
 	["bit", 0.5],
 	["slightly", 0.5],
+	["slight", 0.5],
+	["subtle", 0.5],
 	["somewhat", 0.5],
 	["lot", 2],
 	["much", 2],
 	["strongly", 2],
 	["heavily", 2],
+	["very", 2],
+	["really", 2],
+	["way", 2],
+	["strong", 2],
+	["heavy", 2],
 ]);
 
 const PLACE_WORDS: ReadonlyMap<string, string> = new Map([
@@ -211,6 +218,8 @@ const PLACE_WORDS: ReadonlyMap<string, string> = new Map([
 	["right", "right"],
 	["center", "center"],
 	["centre", "center"],
+	["centered", "center"],
+	["centred", "center"],
 	["middle", "center"],
 ]);
 

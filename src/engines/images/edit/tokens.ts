@@ -21,7 +21,7 @@ export type Token = Spot &
 	);
 
 /** Words without meaning here. */
-const FILLERS = new Set(["please", "the", "a", "an", "image", "picture", "photo", "it", "this", "its", "my"]);
+const FILLERS = new Set("please the a an image picture photo it this its my some effect filter".split(" "));
 
 const UNITS: readonly (readonly [RegExp, Unit])[] = [
 	[/^(?:%|percent)$/, "%"],

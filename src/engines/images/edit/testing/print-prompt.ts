@@ -28,6 +28,7 @@ function printWords(operation: Operation): string {
 		case "brightness":
 		case "contrast":
 		case "saturation":
+		case "warmth":
 			return `${operation.op} ${operation.percent < 0 ? "" : "+"}${operation.percent}%`;
 		case "hue":
 			return `hue by ${operation.degrees} degrees`;
@@ -45,6 +46,8 @@ function printWords(operation: Operation): string {
 			return `crop to ${operation.percent}% at ${operation.at}`;
 		case "crop-ratio":
 			return `crop to ${operation.width}:${operation.height} at ${operation.at}`;
+		case "crop-circle":
+			return `crop to a circle at ${operation.at}`;
 		case "cut":
 			return `crop ${printLength(operation.by)} from ${operation.side}`;
 		case "pad":
