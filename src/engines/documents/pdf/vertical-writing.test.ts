@@ -2,10 +2,19 @@ import { expect, test } from "bun:test";
 import { deflateSync } from "node:zlib";
 import { extractText } from "../extract.ts";
 
+/** The number of the first object among further streams of a page. */
+const FIRST_STREAM = 50;
+
 type Line = readonly [x: number, hex: string, y?: number, font?: number];
 
 /** A page whose text is of fonts that are not in the file, each line at its place. */
-function page(encoding: string | readonly string[], ordering: string, lines: readonly Line[], packed = false): Buffer {
+function page(
+	encoding: string | readonly string[],
+	ordering: string,
+	lines: readonly Line[],
+	packed = false,
+	streams: readonly string[] = [],
+): Buffer {
 	const encodings = typeof encoding === "string" ? [encoding] : encoding;
 	const content = lines.map(([x, hex, y = 700, font = 0]) => `BT /F${font} 20 Tf 1 0 0 1 ${x} ${y} Tm <${hex}> Tj ET`).join("\n");
 	const fontNumber = (index: number) => 5 + 3 * index;
@@ -15,12 +24,15 @@ function page(encoding: string | readonly string[], ordering: string, lines: rea
 		`<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Contents 4 0 R/Resources<</Font<<${encodings.map((_, index) => `/F${index} ${fontNumber(index)} 0 R`).join("")}>>>>>>`,
 		`<</Length ${content.length}>>stream\n${content}\nendstream`,
 		...encodings.flatMap((name, index) => [
-			`<</Type/Font/Subtype/Type0/BaseFont/Song/Encoding/${name}/DescendantFonts[${fontNumber(index) + 1} 0 R]>>`,
+			`<</Type/Font/Subtype/Type0/BaseFont/Song/Encoding ${/^\d/.test(name) ? name : `/${name}`}/DescendantFonts[${fontNumber(index) + 1} 0 R]>>`,
 			`<</Type/Font/Subtype/CIDFontType0/BaseFont/Song/CIDSystemInfo<</Registry(Adobe)/Ordering(${ordering})/Supplement 2>>/DW 1000/FontDescriptor ${fontNumber(index) + 2} 0 R>>`,
 			"<</Type/FontDescriptor/FontName/Song/Flags 4/FontBBox[0 -200 1000 900]/ItalicAngle 0/Ascent 800/Descent -200/CapHeight 700/StemV 70>>",
 		]),
 	];
-	const numbered = objects.map((object, index) => [index + 1, object] as const);
+	const numbered = [
+		...objects.map((object, index) => [index + 1, object] as const),
+		...streams.map((object, index) => [FIRST_STREAM + index, object] as const),
+	];
 	const own = packed ? numbered.filter(([, object]) => object.includes("stream")) : numbered;
 	const body = own.map(([number, object]) => `${number} 0 obj\n${object}\nendobj\n`).join("");
 	const streamed = packed ? objectStream(numbered.filter(([, object]) => !object.includes("stream"))) : "";
@@ -117,4 +129,38 @@ test("a paragraph of full lines is one text without spaces, down and across", as
 	expect(vertical).toBe(lines.join(""));
 	const across = lines.map((text, index): Line => [60, utf16(text), 700 - index * 21]);
 	expect(await read(page("UniJIS-UTF16-H", "Japan1", across))).toBe(lines.join(""));
+});
+
+const cmap = (inner: string) => `/CIDInit /ProcSet findresource begin 12 dict begin begincmap
+%%Comment: as writers put them
+/CIDSystemInfo 3 dict dup begin /Registry (Adobe) def /Ordering (Japan1) def /Supplement 2 def end def
+/CMapName /Own-V def /CMapType 1 def
+${inner}
+endcmap CMapName currentdict /CMap defineresource pop end end`;
+
+test.each([
+	[
+		"says so itself",
+		"/WMode 1 def\n1 begincodespacerange <0000> <ffff> endcodespacerange 1 begincidrange <0000> <ffff> 0 endcidrange",
+	],
+	["builds on a predefined one for vertical writing", "/UniJIS-UTF16-V usecmap\n/WMode 1 def"],
+])("vertical text by a CMap in the file, which %s, is read beside lines across, packed or not", async (_name, inner) => {
+	const lines = [MIXED[1], MIXED[2]];
+	const letters = [...new Set(lines.join(""))];
+	const code = (letter: string) =>
+		inner.includes("usecmap") ? utf16(letter) : letters.indexOf(letter).toString(16).padStart(4, "0");
+	const written = lines.map((text, index): Line => [500 - index * 30, [...text].map(code).join("")]);
+	const names = letters.map((letter) => `<${code(letter)}> <${utf16(letter)}>`).join("\n");
+	const toUnicode = `begincmap 1 begincodespacerange <0000> <ffff> endcodespacerange ${letters.length} beginbfchar\n${names}\nendbfchar endcmap`;
+	for (const isPacked of [false, true]) {
+		const map = isPacked ? deflateSync(Buffer.from(cmap(inner), "latin1")).toString("latin1") : cmap(inner);
+		const filter = isPacked ? "/Filter/FlateDecode" : "";
+		const streams = [
+			`<</Type/CMap/CMapName/Own-V/WMode 1${filter}/Length ${map.length}>>stream\n${map}\nendstream`,
+			`<</Length ${toUnicode.length}>>stream\n${toUnicode}\nendstream`,
+		];
+		const encodings = [`${FIRST_STREAM} 0 R/ToUnicode ${FIRST_STREAM + 1} 0 R`, "UniJIS-UTF16-H"];
+		const text = await read(page(encodings, "Japan1", [...ACROSS, ...written], false, streams));
+		expect(text.split(/\n+/)).toEqual([MIXED[0], lines.join(""), MIXED[3]]);
+	}
 });

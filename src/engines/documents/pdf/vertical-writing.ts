@@ -1,3 +1,4 @@
+import { layCMapsAcross } from "./own-cmaps.ts";
 import { type Box, boxAround, type Segment } from "./page-content.ts";
 
 /** Detects text from the top down, with lines from right to left, as in East Asia (ISO 32000-1, 9.7.4.3). */
@@ -91,7 +92,8 @@ export function withoutVerticalWriting(bytes: Uint8Array): Uint8Array | null {
 		isVertical = true;
 		changed.write("H", index + entry.length - 1, "latin1");
 	}
-	return isVertical ? changed : null;
+	const maps = layCMapsAcross(changed);
+	return isVertical || maps > 0 ? changed : null;
 }
 
 const middle = ({ left, right, top, bottom }: Box) => ({ x: (left + right) / 2, y: (top + bottom) / 2 });
