@@ -16,7 +16,7 @@ export {
 } from "./accounts/account-view.ts";
 export { bareKey, bearerKey, keyHash } from "./bearer.ts";
 export { type ActiveSession, ConsoleSessions } from "./console/console-sessions.ts";
-export { generateSecretKey } from "./generate-secret-key.ts";
+export { generateSecretKey } from "./keys/generate-key.ts";
 export {
 	DescriptionSchema,
 	KEY_FIELDS,

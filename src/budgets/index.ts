@@ -28,4 +28,4 @@ export {
 	type UsageSum,
 	type UsageSums,
 } from "./statements.ts";
-export { WALLET_FLOOR, walletMayConsume } from "./wallet-standing.ts";
+export { WALLET_FLOOR, walletMayConsume } from "./wallet-caller.ts";

@@ -1,11 +1,21 @@
 import { ApiError } from "../errors/index.ts";
-import { formatNano, type Nano, ZERO } from "../ledger/nano.ts";
+import { formatNano, type Nano, nano, ZERO } from "../ledger/nano.ts";
 import type { Account, ApiKey } from "../store/port.ts";
 import { linkedName, linkOf, ownName, walletKey } from "../store/wallet-callers.ts";
 import type { CachedKey } from "./cached-key.ts";
 import type { Caller } from "./caller.ts";
 import type { CallerCache } from "./caller-cache.ts";
-import { WALLET_FLOOR, walletMayConsume } from "./wallet-standing.ts";
+
+/** Minimum balance of a wallet that has no diem: 0.10 USD (docs/wallets.md). */
+export const WALLET_FLOOR: Nano = nano(100_000_000);
+
+/**
+ * Returns true if the wallet may be served now: its own balance reaches the minimum, or its linked account has
+ * diem.
+ */
+export function walletMayConsume({ usd, diem }: { readonly usd: Nano; readonly diem: Nano }): boolean {
+	return diem > 0 || usd >= WALLET_FLOOR;
+}
 
 /**
  * A wallet that signed in. It pays with the diem of its linked account where that covers a request's worst case, else

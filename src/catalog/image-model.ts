@@ -1,9 +1,9 @@
 /** The properties of image models: the catalog's data, overridden by the operator's settings. */
 import type { ModelEntry } from "../config/index.ts";
 import { type PicoPrice, pico } from "../ledger/nano.ts";
-import { callPrice } from "./call-price.ts";
 import type { EditModelData, ImageModelData, MediaModelData } from "./data-schema.ts";
 import { pricePair } from "./media-model.ts";
+import { callPrice } from "./prices.ts";
 import type { ImagePrices, ImageProperties, ImageQuality, UpscaleProperties } from "./types.ts";
 
 const ALL_RATIOS = ["auto", "1:1", "3:2", "16:9", "21:9", "9:16", "2:3", "3:4", "4:5"];

@@ -15,9 +15,7 @@ export {
 	ModelTypeQuerySchema,
 	NameMapSchema,
 } from "./answers.ts";
-export { audioRateLimit, resolveAudioModel, unitsNano } from "./audio-request.ts";
 export { buildCatalog } from "./build-catalog.ts";
-export { callPrice } from "./call-price.ts";
 export { Catalog, type Resolution } from "./catalog.ts";
 export { CatalogError } from "./catalog-error.ts";
 export { type CharacterEntry, Characters } from "./characters.ts";
@@ -28,10 +26,10 @@ export { Discovery, type DiscoveryOptions, type DiscoveryStatus } from "./discov
 export { type CatalogSources, EMBEDDED } from "./drafts.ts";
 export { type FreeUpstream, freeUpstreams, hasFreeModel, unpricedUpstreams } from "./free-models.ts";
 export { imagePrice } from "./image-model.ts";
-export { imageRateLimit, linesNano } from "./image-request.ts";
 export { type ImageSize, largestSize, nearestRatio, ratioOf, tierSize } from "./image-size.ts";
-export { leastTextPrice } from "./least-text-price.ts";
 export { type CatalogData, loadCatalogData, loadCharacterData } from "./load-data.ts";
+export { callPrice, leastTextPrice, linesNano, unitsNano } from "./prices.ts";
+export { audioRateLimit, imageRateLimit, textRateLimit } from "./rate-limits.ts";
+export { resolveAudioModel } from "./resolve-audio-model.ts";
 export * from "./service-parameters.ts";
-export { textRateLimit } from "./text-rate-limit.ts";
 export type * from "./types.ts";

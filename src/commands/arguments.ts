@@ -1,6 +1,6 @@
 /** Checks the typed arguments against the command's definition, so that no misspelt word is ignored. */
 import type { ArgsDef, CommandDef } from "citty";
-import { waitForStore } from "./settled.ts";
+import { resolvePart } from "./resolve-part.ts";
 
 /** A word on the command line that the command does not accept. */
 export interface Misuse {
@@ -21,8 +21,8 @@ export async function findMisuse(command: CommandDef, typed: readonly string[], 
 	const [first = ""] = typed;
 	const asksForVersion = parent === undefined && typed.length === 1 && ASKS_FOR_VERSION.has(first);
 	if (asksForVersion || typed.some((word) => ASKS_FOR_USAGE.has(word))) return null;
-	const args = (await waitForStore(command.args)) ?? {};
-	const subCommands = await waitForStore(command.subCommands);
+	const args = (await resolvePart(command.args)) ?? {};
+	const subCommands = await resolvePart(command.subCommands);
 	const words = new Words(typed);
 	const positionals = Object.values(args).filter((arg) => arg.type === "positional").length;
 	const seenOptions = new Set<string>();
@@ -34,7 +34,7 @@ export async function findMisuse(command: CommandDef, typed: readonly string[], 
 			if (fault !== null) return misuse(fault);
 			seenOptions.add(word.slice(2).split("=", 1)[0] ?? "");
 		} else if (subCommands !== undefined) {
-			const next = Object.hasOwn(subCommands, word) ? await waitForStore(subCommands[word]) : undefined;
+			const next = Object.hasOwn(subCommands, word) ? await resolvePart(subCommands[word]) : undefined;
 			return next === undefined ? misuse(`Unknown command: ${word}`) : findMisuse(next as CommandDef, words.rest(), command);
 		} else if (++argumentCount > positionals) {
 			return misuse(`Unexpected argument: ${word}`);

@@ -1,5 +1,5 @@
 /** The child processes of this process by engine, for monitoring: which run, and how often they restarted. */
-import type { EngineState } from "./engine-state.ts";
+import type { EngineState } from "./process.ts";
 
 /** One child process, or its slot while none runs. */
 export interface ListedProcess {

@@ -7,10 +7,11 @@ import { boundMemory } from "./cgroup.ts";
 import type { FromChild, ToChild } from "./child-messages.ts";
 import { EngineError } from "./engine-error.ts";
 import { type EngineRecord, engineRecord } from "./engine-records.ts";
-import type { EngineState } from "./engine-state.ts";
 import { drainToLog } from "./output-drain.ts";
 import { endTree, treeUsage } from "./process-tree.ts";
 import { type Excess, type WorkLimits, WorkMeter, type WorkUsage, watchWork } from "./work-meter.ts";
+
+export type EngineState = "stopped" | "starting" | "ready" | "backing-off";
 
 export interface EngineProcessOptions<Ready> {
 	/** The name in the log. */

@@ -1,6 +1,5 @@
 import { AccountService, createStaking, KeyService, type RuleNames, type Staking, Web3KeyService } from "../access/index.ts";
-import type { NodeBudgets } from "../budgets/index.ts";
-import { AddressWindows, createBudgets, ExceededLimits, Statements } from "../budgets/index.ts";
+import { AddressWindows, createBudgets, ExceededLimits, type NodeBudgets, Statements } from "../budgets/index.ts";
 import type { Catalog } from "../catalog/index.ts";
 import { type ChatDeps, Receipts } from "../completions/index.ts";
 import { type Config, VERSION } from "../config/index.ts";

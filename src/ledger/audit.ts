@@ -1,6 +1,7 @@
-/** Proves the books from their rows alone: whatever is stored twice must agree. */
+/** Proves the ledger from its rows alone: values that are stored twice must agree. The ledger never opens a database. */
+
+import type { StoreDb } from "../store/tables.ts";
 import { AUDIT_CHECKS, type AuditCheckName } from "./audit-checks.ts";
-import type { BooksDb } from "./books-db.ts";
 
 export interface AuditFinding {
 	readonly check: AuditCheckName;
@@ -28,7 +29,7 @@ export interface AuditReport {
 const MAX_FINDINGS_PER_CHECK = 100;
 
 /** Checks the whole books in one snapshot, while a running server goes on. The rules are in `audit-checks.ts`. */
-export function audit(db: BooksDb): Promise<AuditReport> {
+export function audit(db: StoreDb): Promise<AuditReport> {
 	return db
 		.transaction()
 		.setAccessMode("read only")
@@ -46,7 +47,7 @@ export function audit(db: BooksDb): Promise<AuditReport> {
 		});
 }
 
-async function count(tx: BooksDb): Promise<AuditReport["counted"]> {
+async function count(tx: StoreDb): Promise<AuditReport["counted"]> {
 	const rowsOf = async (table: "accounts" | "posts" | "movements"): Promise<number> => {
 		const { rows } = await tx
 			.selectFrom(table)

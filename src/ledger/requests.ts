@@ -1,6 +1,6 @@
 /** The record of one request in the books. It holds only metadata; prompts and answers are never stored. */
 import type { MoneySource, TokenUsage } from "../journal/records.ts";
-import type { BooksDb } from "./books-db.ts";
+import type { StoreDb } from "../store/tables.ts";
 import { type Nano, nano } from "./nano.ts";
 
 export interface RequestLine {
@@ -35,7 +35,7 @@ export interface RequestRecord {
 }
 
 /** Returns the one post of a request, by its X-Request-ID; null if none is applied yet. */
-export function findRequest(db: BooksDb, requestId: string): Promise<RequestRecord | null> {
+export function findRequest(db: StoreDb, requestId: string): Promise<RequestRecord | null> {
 	return db
 		.transaction()
 		.setAccessMode("read only")

@@ -6,8 +6,7 @@ import type { FetchInit } from "./fetch.ts";
 import { Health, type HealthState } from "./health.ts";
 import type { Member } from "./health-monitor.ts";
 import { PROVIDER_DIALECT } from "./providers/chat/dialect.ts";
-import { isProviderUpstream, type ProviderUpstream } from "./providers/provider-upstream.ts";
-import { providerSecrets } from "./providers/secrets.ts";
+import { isProviderUpstream, type ProviderUpstream, providerSecrets } from "./providers/provider-upstream.ts";
 import { NO_SECRETS, SecretMask } from "./secret-mask.ts";
 import { credentialsIn, headerSecrets, hostsOf } from "./secrets-in.ts";
 

@@ -1,8 +1,8 @@
 import { isUtf8 } from "node:buffer";
+import { randomBytes } from "node:crypto";
 import { ApiError } from "../errors/index.ts";
 import { concatInSteps } from "./concat-bytes.ts";
 import { cutBefore, isContinuation } from "./cut-before.ts";
-import { cutMark } from "./cut-mark.ts";
 import { MAX_JSON_DEPTH, tooDeep } from "./json-scan.ts";
 import { stringContentEnd, stringText } from "./json-string.ts";
 
@@ -269,3 +269,13 @@ function tooMany(most: number, what: string): ApiError {
 function broken(reason: string): ApiError {
 	return new ApiError("INVALID_REQUEST", { message: `The body is not valid JSON: ${reason}` });
 }
+
+/** Returns the mark that replaces the rest of the string with this number in the copy: ASCII that needs no escape. */
+export function cutMark(index: number): string {
+	return `${MARK}${index}${MARK_END}`;
+}
+
+/** The mark at the end of each cut string, before its number. Random in each process: no caller can write one. */
+export const MARK = `[cut ${randomBytes(16).toString("hex")} `;
+
+export const MARK_END = "]";

@@ -2,8 +2,7 @@ import { ApiError } from "../errors/index.ts";
 import { latin1Text } from "./byte-text.ts";
 import { concatInSteps } from "./concat-bytes.ts";
 import { cutBefore } from "./cut-before.ts";
-import { MARK, MARK_END } from "./cut-mark.ts";
-import type { CutJson, CutString } from "./json-cut.ts";
+import { type CutJson, type CutString, MARK, MARK_END } from "./json-cut.ts";
 import { stringText } from "./json-string.ts";
 
 const MARK_BYTES = Buffer.from(MARK);

@@ -11,9 +11,8 @@ import { type SignInChallenge, signInChallenge } from "./sign-in-challenge.ts";
 import { decodeSignIn, signInHeader } from "./sign-in-header.ts";
 import { readProof, type SignInProof } from "./sign-in-proof.ts";
 import { refusedSignIn } from "./sign-in-refusal.ts";
-import type { SignedInWallet } from "./signed-in-wallet.ts";
 import { isSignedBySolana } from "./solana-signature.ts";
-import { type VerifiedSignIn, VerifiedSignIns } from "./verified-sign-ins.ts";
+import { type SignedInWallet, type VerifiedSignIn, VerifiedSignIns } from "./verified-sign-ins.ts";
 
 export interface WalletSignInDeps {
 	readonly store: Pick<StorePort, "admin">;

@@ -1,6 +1,6 @@
 /** The commands as plain data, from which shell completion is generated. */
 import type { ArgDef, CommandDef } from "citty";
-import { waitForStore } from "../settled.ts";
+import { resolvePart } from "../resolve-part.ts";
 
 /** What follows an option. */
 export type OptionValue = "none" | "file" | "folder" | "text" | readonly string[];
@@ -23,12 +23,12 @@ export interface CommandNode {
 
 /** Loads a command and all its subcommands. */
 export async function commandTree(name: string, command: CommandDef): Promise<CommandNode> {
-	const meta = await waitForStore(command.meta);
-	const args = Object.entries((await waitForStore(command.args)) ?? {});
-	const subCommands = Object.entries((await waitForStore(command.subCommands)) ?? {});
+	const meta = await resolvePart(command.meta);
+	const args = Object.entries((await resolvePart(command.args)) ?? {});
+	const subCommands = Object.entries((await resolvePart(command.subCommands)) ?? {});
 	const children: CommandNode[] = [];
 	for (const [child, definition] of subCommands) {
-		const resolved = await waitForStore(definition);
+		const resolved = await resolvePart(definition);
 		if (resolved !== undefined) children.push(await commandTree(child, resolved));
 	}
 	return {

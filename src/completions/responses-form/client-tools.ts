@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto";
 import { invalidField } from "../../schema/index.ts";
 import type { LongStrings } from "../../wire/index.ts";
-import type { ChatBody } from "../schema.ts";
-import { MAX_TOOLS } from "../schema.ts";
+import { type ChatBody, MAX_TOOLS } from "../schema.ts";
 import { HOSTED_CALLS, type HostedCall, isHostedCall } from "./hosted-calls.ts";
 import type { ResponsesBody, ResponseTool } from "./schema.ts";
 

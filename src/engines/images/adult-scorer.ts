@@ -7,8 +7,7 @@ import type { Log } from "../../telemetry/log.ts";
 import { AssetDownload } from "../asset-download.ts";
 import { JobPool } from "../job-pool.ts";
 import type { ScorerState } from "./port.ts";
-import { ScoreDone, type ScoreJob, type ScoreStart } from "./score/child-work.ts";
-import { VIEW_BYTES } from "./score/view.ts";
+import { ScoreDone, type ScoreJob, type ScoreStart, VIEW_BYTES } from "./score/child-work.ts";
 
 /** Its name in the asset list and for `models pull`. */
 export const ADULT_SCORER_ASSET = "open-nsfw.onnx";

@@ -6,14 +6,12 @@
 import Type from "typebox";
 import { CreatedKeySchema, KeySchema, KeyWithUsageSchema, keyWithUsageView, MISNAMED_KEY_FIELDS } from "../../access/index.ts";
 import { type Endpoint, json, plain } from "../../server/endpoint.ts";
-import { createKey } from "./create.ts";
 import { type ApiKeyDeps, callerOf } from "./deps.ts";
 import { web3KeyRoutes } from "./generate-web3-key/index.ts";
-import { listKeys } from "./list.ts";
+import { createKey, listKeys, updateKey } from "./keys.ts";
 import { RateLimitLogSchema, rateLimitLog } from "./rate-limit-log.ts";
 import { RateLimitsSchema, rateLimits } from "./rate-limits.ts";
 import { CreateKeySchema, ListKeysQuerySchema, RevokeKeyQuerySchema, UpdateKeySchema } from "./schema.ts";
-import { updateKey } from "./update.ts";
 
 export type { ApiKeyDeps } from "./deps.ts";
 

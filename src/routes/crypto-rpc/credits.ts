@@ -44,3 +44,11 @@ export function costText(credits: number, picoPrice: number): string {
 	const digits = cost.toString().padStart(PLACES + 1, "0");
 	return `${digits.slice(0, -PLACES)}.${digits.slice(-PLACES)}`;
 }
+
+/**
+ * Returns the headers of a 200 that report the charge.
+ * @param picoPrice price of a credit
+ */
+export function costHeaders(credits: number, picoPrice: number): Record<string, string> {
+	return { "X-Service-RPC-Credits": String(credits), "X-Service-RPC-Cost-USD": costText(credits, picoPrice) };
+}

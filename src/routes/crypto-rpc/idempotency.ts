@@ -3,7 +3,7 @@ import { ApiError } from "../../errors/index.ts";
 import type { Call } from "../../server/call.ts";
 import type { Answer } from "../../server/endpoint.ts";
 import { IDEMPOTENCY_KEY } from "../../server/idempotency-key.ts";
-import { costHeaders } from "./cost-headers.ts";
+import { costHeaders } from "./credits.ts";
 import type { RpcDeps } from "./deps.ts";
 
 /**

@@ -7,12 +7,9 @@ import type { MeteredAnswer } from "../../server/endpoint.ts";
 import type { RpcAnswer, RpcOutcome, RpcStream } from "../../upstreams/rpc/port.ts";
 import type { Splice } from "../../wire/index.ts";
 import { batchAnswer, singleAnswer } from "./answers.ts";
-import { costHeaders } from "./cost-headers.ts";
-import { batchCredits, ERROR_ITEM_CREDITS, itemCredits } from "./credits.ts";
-import { NEVER_ABORTS } from "./never-aborts.ts";
+import { batchCredits, costHeaders, ERROR_ITEM_CREDITS, itemCredits } from "./credits.ts";
 import type { RpcRunDeps } from "./run-deps.ts";
-
-import { SendLog } from "./send-log.ts";
+import { NEVER_ABORTS, SendLog } from "./send-log.ts";
 import { streamedAnswer } from "./streamed-answer.ts";
 
 /** Longer answers are not joined: their values stay where they were gathered, on disk where they are long. */

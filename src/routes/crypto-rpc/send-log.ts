@@ -1,9 +1,11 @@
 import { ApiError } from "../../errors/index.ts";
 import { RpcCallError, type RpcItem, type RpcOutcome } from "../../upstreams/rpc/port.ts";
 import { unknownNote } from "./idempotency.ts";
-import { NEVER_ABORTS } from "./never-aborts.ts";
 import type { RpcRunDeps } from "./run-deps.ts";
 import { findSends, type Send, sendEnd, sendRows } from "./sends.ts";
+
+/** The signal of work that continues when its caller leaves. */
+export const NEVER_ABORTS: AbortSignal = new AbortController().signal;
 
 /**
  * The sends of one request. They are audited before they go out, and again once their outcome is known. If it stays

@@ -1,6 +1,5 @@
 import { citedSources, type Segment, sealThought, type WebSource } from "../../completions/index.ts";
-import type { ClientTool, ClientTools } from "../../completions/responses-form/index.ts";
-import { HOSTED_CALLS } from "../../completions/responses-form/index.ts";
+import { type ClientTool, type ClientTools, HOSTED_CALLS } from "../../completions/responses-form/index.ts";
 import { isRecord } from "../../schema/is-record.ts";
 import { innerJson } from "../../wire/index.ts";
 

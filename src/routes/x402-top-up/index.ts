@@ -12,13 +12,17 @@ import { invalidField } from "../../schema/index.ts";
 import { named } from "../../schema/named-schema.ts";
 import type { Call } from "../../server/call.ts";
 import { type Answer, type Endpoint, json, plain } from "../../server/endpoint.ts";
-import { failedPayment, paymentOf } from "./failed-payment.ts";
-import { headerOf, paymentResponseHeaders } from "./payment-headers.ts";
-import { takePayment } from "./take-payment.ts";
+import { failedPayment, headerOf, paymentOf, paymentResponseHeaders, takePayment } from "./payment.ts";
 
-export { type FailedPayment, failedPayment, invalidPayment, paymentOf } from "./failed-payment.ts";
-export { headerOf, paymentResponseHeaders } from "./payment-headers.ts";
-export { takePayment } from "./take-payment.ts";
+export {
+	type FailedPayment,
+	failedPayment,
+	headerOf,
+	invalidPayment,
+	paymentOf,
+	paymentResponseHeaders,
+	takePayment,
+} from "./payment.ts";
 
 export interface TopUpDeps {
 	/** null: no receiver is configured. */

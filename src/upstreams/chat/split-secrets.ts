@@ -1,8 +1,7 @@
 import { isRecord } from "../../schema/is-record.ts";
 import { isFinishReason } from "../finish-reason.ts";
 import { MASKED_SECRET, type SecretMask } from "../secret-mask.ts";
-import type { ChatEvent } from "./event-frame.ts";
-import { type EventFrame, FramedEvent } from "./event-frame.ts";
+import { type ChatEvent, type EventFrame, FramedEvent } from "./event-frame.ts";
 import { textPlaces } from "./event-texts.ts";
 
 /** Fewer characters of a secret reveal nothing, and end many a word. */

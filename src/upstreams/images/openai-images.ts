@@ -12,9 +12,9 @@ import { errorBody } from "../error-text.ts";
 import { brokenAnswer, failureOfAnswer, isErrorBody } from "../failures.ts";
 import { parsedAnswer } from "../parsed-answer.ts";
 import { requestHeaders } from "../request-headers.ts";
-import { promptOf } from "./fixed-prompts.ts";
 import { isPicture } from "./is-picture.ts";
 import { requestedSize } from "./nearest-size.ts";
+import { promptOf } from "./parameters.ts";
 import { type ImageAttempt, type ImageForward, MAX_ANSWER_BYTES, MAX_PICTURE_BYTES } from "./port.ts";
 import { checkPictures } from "./too-many-pictures.ts";
 

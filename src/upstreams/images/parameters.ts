@@ -1,6 +1,5 @@
 /** The operator's `parameters` of an entry, filled in for one request (docs/images.md, Upstreams). */
 import type { ModelTarget } from "../../catalog/types.ts";
-import { promptOf } from "./fixed-prompts.ts";
 import type { ImageForward } from "./port.ts";
 
 export type ParameterValue = string | number | boolean | string[];
@@ -63,4 +62,15 @@ export function parameterValues(call: ImageForward, seed: number | undefined): V
 		guidance: call.guidance,
 		factor: call.factor,
 	};
+}
+
+/** The prompts of tasks for which the caller gives none. */
+const FIXED_PROMPTS = {
+	upscale: "Upscale this picture. Change nothing in it.",
+	"background-remove": "Remove the background of this picture and leave it transparent. Change nothing else.",
+} as const;
+
+/** Returns the prompt: the caller's, or a fixed one for tasks without a prompt. */
+export function promptOf({ kind, prompt }: Pick<ImageForward, "kind" | "prompt">): string {
+	return kind === "upscale" || kind === "background-remove" ? FIXED_PROMPTS[kind] : prompt;
 }

@@ -1,6 +1,6 @@
 /** The loaded model: scores how likely a view is adult content. Import it from the child only. */
 import { InferenceSession, Tensor } from "onnxruntime-node";
-import { VIEW_BYTES, VIEW_SIDE } from "./view.ts";
+import { VIEW_BYTES, VIEW_SIDE } from "./child-work.ts";
 
 /** The mean colour of the model's training images: blue, green, red. */
 const MEANS = [104, 117, 123] as const;

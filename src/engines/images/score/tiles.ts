@@ -2,7 +2,7 @@
 import sharp, { type Sharp } from "sharp";
 import { openImage } from "../pixels/open-image.ts";
 import { WHITE } from "../pixels/write-image.ts";
-import { VIEW_SIDE } from "./view.ts";
+import { VIEW_SIDE } from "./child-work.ts";
 
 /** The model's training images had this size before their borders were cropped to `VIEW_SIDE`. */
 const WHOLE_SIDE = 256;

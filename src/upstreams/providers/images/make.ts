@@ -4,10 +4,9 @@
  */
 import type { ImageModelV4, ImageModelV4CallOptions, ImageModelV4File } from "@ai-sdk/provider";
 import { brokenAnswer, upstreamOffline } from "../../failures.ts";
-import { promptOf } from "../../images/fixed-prompts.ts";
 import { isPicture } from "../../images/is-picture.ts";
 import { requestedSize } from "../../images/nearest-size.ts";
-import { fillParameters, namedPictures, parameterValues, placesFor, type Values } from "../../images/parameters.ts";
+import { fillParameters, namedPictures, parameterValues, placesFor, promptOf, type Values } from "../../images/parameters.ts";
 import type { ImageAttempt, ImageForward, InputPicture } from "../../images/port.ts";
 import { checkPictures } from "../../images/too-many-pictures.ts";
 import { packageFailure } from "../chat/package-failure.ts";

@@ -1,6 +1,6 @@
 import { ApiError } from "../../errors/index.ts";
-import type { TopUpOutcome, TopUpService } from "../../payments/port.ts";
-import { paymentResponseHeaders } from "./payment-headers.ts";
+import type { PaymentResponse, TopUpOutcome, TopUpService } from "../../payments/port.ts";
+import type { Call } from "../../server/call.ts";
 
 /** The outcome of a payment that was not credited. */
 export type FailedPayment = Exclude<TopUpOutcome, { readonly kind: "credited" }>;
@@ -45,5 +45,30 @@ export function failedPayment(
 		}
 		case "unavailable":
 			return new ApiError("X402_FACILITATOR_UNAVAILABLE", { message, retryAfterSeconds: outcome.retryAfterSeconds });
+	}
+}
+
+/** Encodes JSON as an x402 header. */
+export function headerOf(value: unknown): string {
+	return Buffer.from(JSON.stringify(value)).toString("base64");
+}
+
+/** Returns PAYMENT-RESPONSE, and its version 1 name for a payment with a header of version 1. */
+export function paymentResponseHeaders(request: Request, response: PaymentResponse | null): Record<string, string> {
+	if (response === null) return {};
+	const value = headerOf(response);
+	return { "PAYMENT-RESPONSE": value, ...(request.headers.has("x-payment") ? { "X-PAYMENT-RESPONSE": value } : {}) };
+}
+
+/**
+ * Takes a payment. The idle timeout is suspended, since the connection is silent until the payment's block. Rejects as
+ * `topUp` does.
+ */
+export async function takePayment(topUps: TopUpService, payment: string, call: Call): Promise<TopUpOutcome> {
+	call.suspendIdleTimeout();
+	try {
+		return await topUps.topUp(payment);
+	} finally {
+		call.resumeIdleTimeout();
 	}
 }

@@ -13,3 +13,13 @@ export function textRateLimit(model: Pick<TextModel, "tier">, accountTier: Accou
 		tokensPerMinute: (partner ? tier.partnerTokensPerMinute : undefined) ?? tier.tokensPerMinute,
 	};
 }
+
+/** Returns the requests per minute that an account may make to each image model. */
+export function imageRateLimit(tier: AccountTier, limits: Config["limits"]): RateLimit {
+	return { requestsPerMinute: tier === "paid" ? limits.imageRequestsPerMinute : limits.imagePartnerRequestsPerMinute };
+}
+
+/** Returns the requests per minute that an account may make to each audio model. */
+export function audioRateLimit(tier: AccountTier, limits: Config["limits"]): RateLimit {
+	return { requestsPerMinute: tier === "paid" ? limits.audioRequestsPerMinute : limits.audioPartnerRequestsPerMinute };
+}

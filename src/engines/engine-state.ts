@@ -1,1 +1,0 @@
-export type EngineState = "stopped" | "starting" | "ready" | "backing-off";

@@ -1,9 +1,0 @@
-import { providerDefinition } from "../../config/providers.ts";
-import type { UpstreamConfig } from "../../config/schema.ts";
-
-/** Returns the options of an entry that must not appear in errors or logs. */
-export function providerSecrets({ provider, options = {} }: UpstreamConfig): string[] {
-	if (provider === undefined) return [];
-	const kinds = providerDefinition(provider).options;
-	return Object.entries(options).flatMap(([name, value]) => (kinds[name] === "secret" ? [value] : []));
-}
