@@ -3,6 +3,7 @@ import { DocumentFault } from "../document-fault.ts";
 import { eastAsianEncoding, isDoubtful } from "./east-asian.ts";
 import { encodingByWords } from "./east-asian-words.ts";
 import { hzText } from "./hz.ts";
+import { shortTextEncoding } from "./short-texts.ts";
 
 /** The detection examines this many bytes; the rest is decoded accordingly. */
 const SAMPLE_BYTES = 256 * 1_024;
@@ -136,6 +137,8 @@ function guess(bytes: Uint8Array): string {
 	const sample = bytes.subarray(0, SAMPLE_BYTES);
 	const byWords = encodingByWords(sample);
 	if (byWords !== null) return byWords;
+	const short = shortTextEncoding(sample);
+	if (short !== null) return short;
 	const read = new TextDecoder("windows-1252").decode(sample);
 	if (isDoubtful(read)) {
 		const eastern = eastAsianEncoding(sample);

@@ -26,6 +26,8 @@ const MIN_LETTERS = 4;
 const MIN_HANGUL = 6;
 const CERTAIN = 0.75;
 const CLEARLY_LESS = 0.3;
+const MIN_SHORT_LETTERS = 2;
+const MUCH_LESS = 0.7;
 /** The number of letters that are searched for words. */
 const MAX_LETTERS = 4_000;
 
@@ -45,6 +47,15 @@ export function encodingByWords(bytes: Uint8Array): EastAsian | null {
 	if (count < (/\p{Script=Hangul}/u.test(best.letters) ? MIN_HANGUL : MIN_LETTERS)) return null;
 	const rival = readings.find(({ letters }) => letters !== best.letters);
 	return rival === undefined || rival.share <= best.share - CLEARLY_LESS ? best.encoding : null;
+}
+
+/** Returns the encoding in which a text of two letters or more consists of words, if it has hardly any in all others; else null. */
+export function encodingOfShortWords(bytes: Uint8Array): EastAsian | null {
+	const readings = ENCODINGS.flatMap((encoding) => readingOf(bytes, encoding) ?? []).sort((a, b) => b.share - a.share);
+	const [best] = readings;
+	if (best === undefined || best.share < CERTAIN || best.letters.replaceAll(" ", "").length < MIN_SHORT_LETTERS) return null;
+	const rival = readings.find(({ letters }) => letters !== best.letters);
+	return rival === undefined || rival.share <= best.share - MUCH_LESS ? best.encoding : null;
 }
 
 /** Returns the share of an East Asian text in words, 0 to 1; null if it has other letters, too. */
