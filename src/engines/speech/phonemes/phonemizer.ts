@@ -2,7 +2,7 @@ import { hasSound, knownSymbols, MAX_TOKENS } from "../kokoro-vocabulary.ts";
 import type { SpeechLanguage } from "../port.ts";
 import { cleanText } from "../reading/clean-text.ts";
 import { englishInWords, mathSignsInWords } from "../reading/english-text.ts";
-import { mathSignsInChinese, mathSignsInJapanese } from "../reading/math-signs.ts";
+import { mathSignsInLanguage } from "../reading/math-words.ts";
 import { chineseSounds } from "./chinese.ts";
 import { clausesOf, joinClauses, modelPunctuation } from "./clauses.ts";
 import { Espeak, type EspeakLanguage } from "./espeak.ts";
@@ -11,14 +11,6 @@ import { JapaneseReader } from "./japanese.ts";
 
 /** A Chinese clause ends with a comma directly before the next character. */
 const CLOSE_MARK = /([,.!?;:])(?=[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}])/gu;
-
-/** The languages whose mathematical signs are read. */
-const MATH_SIGNS: Readonly<Partial<Record<SpeechLanguage, (text: string) => string>>> = {
-	"en-us": mathSignsInWords,
-	"en-gb": mathSignsInWords,
-	ja: mathSignsInJapanese,
-	zh: mathSignsInChinese,
-};
 
 /** Converts text to the model's symbols, in each of its languages. */
 export class Phonemizer {
@@ -38,9 +30,9 @@ export class Phonemizer {
 	 * @param text a sentence or a part of one
 	 */
 	async phonemes(text: string, language: SpeechLanguage): Promise<string[]> {
-		const english = language === "en-us" || language === "en-gb";
-		const cleaned = cleanText(MATH_SIGNS[language]?.(text) ?? text);
-		const written = english ? englishInWords(cleaned, language === "en-gb") : cleaned;
+		const isEnglish = language === "en-us" || language === "en-gb";
+		const cleaned = cleanText(isEnglish ? mathSignsInWords(text) : mathSignsInLanguage(text, language));
+		const written = isEnglish ? englishInWords(cleaned, language === "en-gb") : cleaned;
 		const spaced = language === "ja" || language === "zh" ? written.replace(CLOSE_MARK, "$1 ") : written;
 		const clauses = [];
 		for (const { words, mark } of clausesOf(modelPunctuation(spaced)))

@@ -9,13 +9,26 @@ export interface MathWords {
 	/** The word before the second comparison of a chain: `1 < x < 5`. */
 	readonly chain: string;
 	readonly times: string;
+	/** The words for square and cubic units; absent: they are read as powers. */
+	readonly measures?: MeasureWords;
 }
+
+export interface MeasureWords {
+	readonly units: Readonly<Record<MeasureUnit, string>>;
+	/** Joins the plural of a unit with its power. */
+	join(unit: string, isSquare: boolean): string;
+	/** Changes the joined words to those for an amount of one. */
+	one(words: string): string;
+}
+type MeasureUnit = "km" | "m" | "cm" | "mm";
 type Comparison = "<" | ">" | "<=" | ">=" | "!=" | "==" | "≈";
 
 const SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹";
 const RAISED = new RegExp(`(?<=[\\p{L}\\p{N})])([⁻⁺]?)([${SUPERSCRIPTS}]+)`, "gu");
 /** `2^10`, `x^n`, `e^(x+1)`, and `2**10` of programs; not a face (`^_^`), nor two stars around words. */
 const CARET = /(?<=[\p{L}\p{N})])(?:\s?\^\s?|(?<=\d)\*\*(?=[-+\d]))([-−+]?)(\d+(?:\.\d+)?|\p{L}(?![\p{L}\p{N}])|(?=\())/gu;
+/** A square or cubic unit behind its amount: 20 m², 5 cm^3. */
+const MEASURE = /(?<![\p{L}\p{N}.,])(\d[\d.,]*)\s?(km|cm|mm|m)(?:\^?(2|²)|\^?[3³])(?![\p{L}\p{N}⁰¹²³⁴⁵⁶⁷⁸⁹])/gu;
 const TIMES = /(?<=\d)\s?\*\s?(?=\d)/g;
 
 const ATTRIBUTE = String.raw`\s+[\w:-]+(?:\s*=\s*(?:"[^"<>]*"|'[^'<>]*'|[^\s"'<>=]+))`;
@@ -30,7 +43,15 @@ const MAX_CONTEXT = 16;
 
 /** Replaces powers and comparisons; tags, arrows and type parameters stay. */
 export function mathSignsIn(text: string, words: MathWords): string {
-	return comparisonsIn(powersIn(text, words), words);
+	return comparisonsIn(powersIn(measuresIn(text, words), words), words);
+}
+
+function measuresIn(text: string, { measures }: MathWords): string {
+	if (measures === undefined) return text;
+	return text.replace(MEASURE, (_, amount: string, unit: MeasureUnit, square?: string) => {
+		const many = measures.join(measures.units[unit], square !== undefined);
+		return `${amount} ${amount === "1" ? measures.one(many) : many}`;
+	});
 }
 
 function powersIn(text: string, { power, times }: MathWords): string {
@@ -74,36 +95,3 @@ function compares(text: string, index: number, end: number, sign: string): boole
 	if (sign === "<" && spaceBefore && right === "3" && !/\d/.test(left)) return false;
 	return /[\p{N}(.−-]/u.test(spaceBefore ? right : left);
 }
-
-const CHINESE: MathWords = {
-	power: (raised) =>
-		raised === "2" ? "的平方" : raised === "3" ? "的立方" : raised === "" ? "的次方" : `的${raised.replace("-", "负")}次方`,
-	comparisons: {
-		"<": "小于",
-		">": "大于",
-		"<=": "小于等于",
-		">=": "大于等于",
-		"!=": "不等于",
-		"==": "等于",
-		"≈": "约等于",
-	},
-	chain: "",
-	times: "乘以",
-};
-const JAPANESE: MathWords = {
-	power: (raised) => (raised === "" ? "の累乗" : `の${raised.replace("-", "マイナス")}乗`),
-	comparisons: {
-		"<": "小なり",
-		">": "大なり",
-		"<=": "小なりイコール",
-		">=": "大なりイコール",
-		"!=": "ノットイコール",
-		"==": "イコール",
-		"≈": "ニアリーイコール",
-	},
-	chain: "",
-	times: "かける",
-};
-
-export const mathSignsInChinese = (text: string): string => mathSignsIn(text, CHINESE);
-export const mathSignsInJapanese = (text: string): string => mathSignsIn(text, JAPANESE);

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { chineseInWords, chineseNumber } from "./chinese-numbers.ts";
 import { cleanText, hasWords } from "./clean-text.ts";
 import { japaneseNumber } from "./japanese-numbers.ts";
-import { mathSignsInChinese, mathSignsInJapanese } from "./math-signs.ts";
+import { mathSignsInLanguage } from "./math-words.ts";
 
 describe("a text is cleaned of what has no sound", () => {
 	test("pictures, control characters, marks of direction and broken characters go", () => {
@@ -60,8 +60,40 @@ test("Chinese numbers have their zeros where people say them", () => {
 });
 
 test("powers and comparisons are read in Chinese and Japanese", () => {
-	expect(chineseInWords(mathSignsInChinese("2^10"))).toBe("二的十次方");
-	expect(mathSignsInChinese("a != b，x² > 5，1 < x <= 5")).toBe("a不等于b，x的平方大于5，1小于x小于等于5");
-	expect(mathSignsInJapanese("2^10、a<b、10⁻⁶")).toBe("2の10乗、a小なりb、10のマイナス6乗");
-	for (const read of [mathSignsInChinese, mathSignsInJapanese]) expect(read("<b>字</b> -> 字")).toBe("<b>字</b> -> 字");
+	expect(chineseInWords(mathSignsInLanguage("2^10", "zh"))).toBe("二的十次方");
+	expect(mathSignsInLanguage("a != b，x² > 5，1 < x <= 5", "zh")).toBe("a不等于b，x的平方大于5，1小于x小于等于5");
+	expect(mathSignsInLanguage("2^10、a<b、10⁻⁶", "ja")).toBe("2の10乗、a小なりb、10のマイナス6乗");
+	for (const language of ["zh", "ja"] as const) expect(mathSignsInLanguage("<b>字</b> -> 字", language)).toBe("<b>字</b> -> 字");
+});
+
+const SIGNS = "x² + y³, 2^10, 10⁻⁶; a != b, 1 < x <= 5, n ≥ 3, a==b, x ≈ 2, 3*4; 20 m² et 1 km²";
+
+test.each([
+	[
+		"fr",
+		"x au carré + y au cube, 2 puissance 10, 10 puissance moins 6; a est différent de b, 1 est inférieur à x, qui est inférieur ou égal à 5, n est supérieur ou égal à 3, a est égal à b, x est environ égal à 2, 3 fois 4; 20 mètres carrés et 1 kilomètre carré",
+	],
+	[
+		"es",
+		"x al cuadrado + y al cubo, 2 elevado a 10, 10 elevado a menos 6; a es distinto de b, 1 es menor que x, que es menor o igual que 5, n es mayor o igual que 3, a es igual a b, x es aproximadamente igual a 2, 3 por 4; 20 metros cuadrados et 1 kilómetro cuadrado",
+	],
+	[
+		"it",
+		"x al quadrato + y al cubo, 2 elevato a 10, 10 elevato a meno 6; a è diverso da b, 1 è minore di x, che è minore o uguale a 5, n è maggiore o uguale a 3, a è uguale a b, x è circa uguale a 2, 3 per 4; 20 metri quadrati et 1 chilometro quadrato",
+	],
+	[
+		"pt-br",
+		"x ao quadrado + y ao cubo, 2 elevado a 10, 10 elevado a menos 6; a é diferente de b, 1 é menor que x, que é menor ou igual a 5, n é maior ou igual a 3, a é igual a b, x é aproximadamente igual a 2, 3 vezes 4; 20 metros quadrados et 1 quilômetro quadrado",
+	],
+	[
+		"hi",
+		"x का वर्ग + y का घन, 2 की घात 10, 10 की घात माइनस 6; a नॉट इक्वल टू b, 1 लेस दैन x लेस दैन ऑर इक्वल टू 5, n ग्रेटर दैन ऑर इक्वल टू 3, a बराबर b, x लगभग बराबर 2, 3 गुणा 4; 20 वर्ग मीटर et 1 वर्ग किलोमीटर",
+	],
+] as const)("powers, comparisons and square units are read in %s", (language, spoken) => {
+	const read = mathSignsInLanguage(SIGNS, language)
+		.replaceAll(/\s+/g, " ")
+		.replaceAll(/ (?=[,;])/g, "");
+	expect(read).toBe(spoken);
+	for (const text of ["<b>mot</b> -> fin", "List<String>", "moi <3 toi", "^_^", "**gras**"])
+		expect(mathSignsInLanguage(text, language)).toBe(text);
 });
