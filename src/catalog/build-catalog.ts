@@ -59,8 +59,8 @@ function checkEntry(draft: Draft, entry: ModelEntry, config: Config): void {
 	if (entry.embedding !== undefined && draft.type !== "embedding")
 		throw configError(draft.id, "embedding", `belongs to models of type embedding; this one is ${draft.type}`);
 	if (entry.image !== undefined) checkImage(draft, entry.image);
-	const facts = draft.type === "tts" ? speechProperties(entry, draft.data, draft.listings) : null;
-	if (facts !== null && !facts.voices.includes(facts.defaultVoice))
+	const speech = draft.type === "tts" ? speechProperties(entry, draft.data, draft.listings) : null;
+	if (speech !== null && !speech.voices.includes(speech.defaultVoice))
 		throw configError(draft.id, "speech.defaultVoice", "is none of the model's voices");
 	if (entry.tier !== undefined && !Object.hasOwn(config.limits.tiers, entry.tier))
 		throw configError(draft.id, "tier", `there is no tier "${entry.tier}" under limits.tiers`);
@@ -150,7 +150,7 @@ function modelOf(draft: Draft, traits: readonly string[], config: Config, isPriv
 		}
 		return frozen({ ...base, type: draft.type, public: withSpec({}) });
 	}
-	const facts = {
+	const properties = {
 		contextTokens: contextTokens(draft, config),
 		maxCompletionTokens: entry?.maxCompletionTokens ?? draft.data?.maxCompletionTokens ?? smallest(draft, "maxCompletionTokens"),
 		capabilities: textCapabilities(
@@ -163,7 +163,7 @@ function modelOf(draft: Draft, traits: readonly string[], config: Config, isPriv
 		temperature: entry?.temperature ?? draft.data?.temperature ?? PROTOCOL_TEMPERATURE,
 		topP: entry?.topP ?? draft.data?.topP ?? PROTOCOL_TOP_P,
 	};
-	const { contextTokens: context, maxCompletionTokens, capabilities, prices } = facts;
+	const { contextTokens: context, maxCompletionTokens, capabilities, prices } = properties;
 	const thinkBlocks = entry?.thinkBlocks ?? draft.data?.thinkBlocks;
 	const repairsFormat = (entry?.responseFormat ?? draft.data?.responseFormat) === "repair";
 	const readsFiles = entry?.files === "native";
@@ -180,7 +180,7 @@ function modelOf(draft: Draft, traits: readonly string[], config: Config, isPriv
 		public: {
 			...head,
 			...(context !== null && { context_length: context }),
-			model_spec: { ...spec, ...textSpec(facts) },
+			model_spec: { ...spec, ...textSpec(properties) },
 		},
 	});
 }

@@ -371,10 +371,12 @@ async function loadedByOllama(api: UpstreamApi, signal: AbortSignal): Promise<Re
  * until then this is the maximum of the weights.
  */
 function withOllamaDetails(model: DiscoveredModel, details: Record<string, unknown>, loaded: unknown): DiscoveredModel {
-	const { parameters, model_info: facts, capabilities } = details;
+	const { parameters, model_info: modelInfo, capabilities } = details;
 	const configuredContext =
 		typeof parameters === "string" ? /^num_ctx\s+(\d{1,12})\s*$/m.exec(parameters.slice(0, 100_000))?.[1] : undefined;
-	const trained = isRecord(facts) ? Object.entries(facts).find(([name]) => name.endsWith(".context_length"))?.[1] : undefined;
+	const trained = isRecord(modelInfo)
+		? Object.entries(modelInfo).find(([name]) => name.endsWith(".context_length"))?.[1]
+		: undefined;
 	const reported = Array.isArray(capabilities) ? (capabilities as unknown[]) : null;
 	const type =
 		reported === null ? model.type : reported.includes("embedding") && !reported.includes("completion") ? "embedding" : "text";

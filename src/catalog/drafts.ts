@@ -71,13 +71,15 @@ export function draftModels(inputs: CatalogSources): Draft[] {
 	for (const id of ids) {
 		const entry = Object.hasOwn(config.models.entries, id) ? config.models.entries[id] : undefined;
 		if (entry?.hidden) continue;
-		const facts = dataById.get(id);
+		const catalogData = dataById.get(id);
 		const modelListings = entry?.upstreams
 			? mappedListings(inputs, id, entry.upstreams)
 			: entry || isChat(id)
 				? (listings.get(id) ?? [])
 				: [];
-		drafts.push(draftOf(inputs, { id, type: typeOf(entry, facts, modelListings), entry, data: facts, listings: modelListings }));
+		drafts.push(
+			draftOf(inputs, { id, type: typeOf(entry, catalogData, modelListings), entry, data: catalogData, listings: modelListings }),
+		);
 	}
 	return drafts;
 }

@@ -20,13 +20,13 @@ export function embeddingProperties(entry: ModelEntry | undefined, data: MediaMo
 }
 
 /** Returns the members of `model_spec` that the operator may have set or changed. */
-export function ownEmbeddingSpec(facts: EmbeddingProperties): Record<string, unknown> {
+export function ownEmbeddingSpec(properties: EmbeddingProperties): Record<string, unknown> {
 	// pico-USD per token is micro-USD per million.
-	const price = pricePair(facts.tokenPrice / 1_000_000);
+	const price = pricePair(properties.tokenPrice / 1_000_000);
 	return {
-		...(facts.dimensions !== null && { embeddingDimensions: facts.dimensions }),
-		...(facts.maxInputTokens !== null && { maxInputTokens: facts.maxInputTokens }),
-		...(facts.customDimensions && { supportsCustomDimensions: true }),
+		...(properties.dimensions !== null && { embeddingDimensions: properties.dimensions }),
+		...(properties.maxInputTokens !== null && { maxInputTokens: properties.maxInputTokens }),
+		...(properties.customDimensions && { supportsCustomDimensions: true }),
 		pricing: { input: price, output: price },
 	};
 }

@@ -97,23 +97,26 @@ export function upscaleProperties(entry: ModelEntry | undefined, data: MediaMode
 }
 
 /** Returns the members of `model_spec` of an image or inpaint model that the operator set or changed. */
-export function ownImageSpec(type: "inpaint" | "image", facts: ImageProperties): Record<string, unknown> {
-	const { prices } = facts;
+export function ownImageSpec(type: "inpaint" | "image", properties: ImageProperties): Record<string, unknown> {
+	const { prices } = properties;
 	const pairs = (map: Readonly<Record<string, PicoPrice>>) =>
 		Object.fromEntries(Object.entries(map).map(([name, price]) => [name, pricePair(usdOf(price))]));
 	const byQuality = Object.entries(prices.byQuality);
 	return {
 		constraints: {
-			...(facts.aspectRatios.length > 0 && { aspectRatios: facts.aspectRatios }),
-			promptCharacterLimit: facts.promptCharacterLimit,
-			...(type === "inpaint" && { combineImages: facts.combinesImages }),
-			...(type === "image" && { widthHeightDivisor: facts.sizeDivisor }),
-			...(facts.resolutions.length > 0 && { resolutions: facts.resolutions, defaultResolution: facts.defaultResolution }),
-			...(facts.defaultQuality !== null && { qualities: facts.qualities, defaultQuality: facts.defaultQuality }),
+			...(properties.aspectRatios.length > 0 && { aspectRatios: properties.aspectRatios }),
+			promptCharacterLimit: properties.promptCharacterLimit,
+			...(type === "inpaint" && { combineImages: properties.combinesImages }),
+			...(type === "image" && { widthHeightDivisor: properties.sizeDivisor }),
+			...(properties.resolutions.length > 0 && {
+				resolutions: properties.resolutions,
+				defaultResolution: properties.defaultResolution,
+			}),
+			...(properties.defaultQuality !== null && { qualities: properties.qualities, defaultQuality: properties.defaultQuality }),
 		},
 		pricing: {
 			[type === "inpaint" ? "inpaint" : "generation"]: pricePair(
-				usdOf(imagePrice(prices, facts.defaultResolution, facts.defaultQuality)),
+				usdOf(imagePrice(prices, properties.defaultResolution, properties.defaultQuality)),
 			),
 			...(Object.keys(prices.byResolution).length > 0 && { resolutions: pairs(prices.byResolution) }),
 			...(byQuality.length > 0 && { quality: Object.fromEntries(byQuality.map(([name, levels]) => [name, pairs(levels)])) }),

@@ -25,28 +25,28 @@ export function pricePair(usd: number): PricePair {
 }
 
 /** Returns the members of `model_spec` of a speech model that the operator may have set or changed. */
-export function ownSpeechSpec(facts: SpeechProperties): Record<string, unknown> {
+export function ownSpeechSpec(properties: SpeechProperties): Record<string, unknown> {
 	return {
-		voices: facts.voices,
-		default_voice: facts.defaultVoice,
+		voices: properties.voices,
+		default_voice: properties.defaultVoice,
 		supported_formats: AUDIO_FORMATS,
 		default_format: AUDIO_FORMATS[0],
 		supports_custom_voice_id: false,
 		capabilities: {
-			voice_cloning: facts.cloning !== null,
-			supportsPromptParam: facts.accepts.prompt,
-			supportsTemperatureParam: facts.accepts.temperature,
-			supportsTopPParam: facts.accepts.topP,
+			voice_cloning: properties.cloning !== null,
+			supportsPromptParam: properties.accepts.prompt,
+			supportsTemperatureParam: properties.accepts.temperature,
+			supportsTopPParam: properties.accepts.topP,
 		},
 		// pico-USD per character is micro-USD per million.
-		pricing: { input: pricePair(facts.characterPrice / 1_000_000) },
+		pricing: { input: pricePair(properties.characterPrice / 1_000_000) },
 	};
 }
 
 /** Returns the same members of a transcription model. */
-export function ownTranscriptionSpec(facts: TranscriptionProperties): Record<string, unknown> {
+export function ownTranscriptionSpec(properties: TranscriptionProperties): Record<string, unknown> {
 	// pico-USD per millisecond is nano-USD per second.
-	return { pricing: { per_audio_second: pricePair(facts.millisecondPrice / 1_000_000_000) } };
+	return { pricing: { per_audio_second: pricePair(properties.millisecondPrice / 1_000_000_000) } };
 }
 
 /** Returns the members of `model_spec` that depend on the model's type. */

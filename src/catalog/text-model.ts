@@ -102,13 +102,13 @@ export interface TextSpecInput {
 }
 
 /** Returns the members of `model_spec` of a text model (docs/models.md). */
-export function textSpec(facts: TextSpecInput): Record<string, unknown> {
+export function textSpec(input: TextSpecInput): Record<string, unknown> {
 	return {
-		...(facts.contextTokens !== null && { availableContextTokens: facts.contextTokens }),
-		...(facts.maxCompletionTokens !== null && { maxCompletionTokens: facts.maxCompletionTokens }),
-		capabilities: shownCapabilities(facts.capabilities),
-		constraints: { temperature: { default: facts.temperature }, top_p: { default: facts.topP } },
-		pricing: shownPrices(facts.prices),
+		...(input.contextTokens !== null && { availableContextTokens: input.contextTokens }),
+		...(input.maxCompletionTokens !== null && { maxCompletionTokens: input.maxCompletionTokens }),
+		capabilities: shownCapabilities(input.capabilities),
+		constraints: { temperature: { default: input.temperature }, top_p: { default: input.topP } },
+		pricing: shownPrices(input.prices),
 	};
 }
 

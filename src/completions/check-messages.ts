@@ -32,7 +32,7 @@ type Part = Extract<Exclude<ChatMessage["content"], string | null | undefined>[n
  */
 export function checkMessages(body: ChatBody, model: TextModel, long: LongStrings, imagesFrom = 0): MessageContents {
 	const callIds = new Set<string>();
-	const facts: ContentsUnderWay = {
+	const contents: ContentsUnderWay = {
 		images: 0,
 		videos: 0,
 		audios: 0,
@@ -53,17 +53,17 @@ export function checkMessages(body: ChatBody, model: TextModel, long: LongString
 				throw invalidField([...path, "tool_call_id"], "matches no tool call of an earlier assistant message");
 		} else if (message.role === "user" && Array.isArray(message.content)) {
 			for (const [partIndex, part] of message.content.entries())
-				if (part.type === "image_url" && index < imagesFrom) facts.mediaBytes += long.bytesOf(part.image_url.url);
-				else if (part.type === "file") checkFile(part, [index, partIndex], model, facts, long);
-				else checkPart(part, [...path, "content", partIndex], model, facts, long);
+				if (part.type === "image_url" && index < imagesFrom) contents.mediaBytes += long.bytesOf(part.image_url.url);
+				else if (part.type === "file") checkFile(part, [index, partIndex], model, contents, long);
+				else checkPart(part, [...path, "content", partIndex], model, contents, long);
 		}
 	}
 	const { maxImages, maxVideos } = model.capabilities;
-	if (maxImages !== undefined && facts.images > maxImages)
-		throw invalidField(["messages"], `${facts.images} images; ${model.id} takes at most ${maxImages} a request`);
-	if (facts.videos > (maxVideos ?? 3))
-		throw invalidField(["messages"], `${facts.videos} videos; ${model.id} takes at most ${maxVideos ?? 3} a request`);
-	return facts;
+	if (maxImages !== undefined && contents.images > maxImages)
+		throw invalidField(["messages"], `${contents.images} images; ${model.id} takes at most ${maxImages} a request`);
+	if (contents.videos > (maxVideos ?? 3))
+		throw invalidField(["messages"], `${contents.videos} videos; ${model.id} takes at most ${maxVideos ?? 3} a request`);
+	return contents;
 }
 
 type ContentsUnderWay = { -readonly [K in keyof Omit<MessageContents, "files">]: number } & { files: FilePart[] };
@@ -76,25 +76,25 @@ function checkFile(
 	part: FilePartBody,
 	[message, place]: readonly [message: number, part: number],
 	model: TextModel,
-	facts: ContentsUnderWay,
+	contents: ContentsUnderWay,
 	long: LongStrings,
 ): void {
 	const { isAddress, isPdf, dataBytes, fileBytes } = checkFilePart(part, ["messages", message, "content", place], long);
 	if (model.readsFiles === true && isPdf && !isAddress) {
-		facts.mediaBytes += dataBytes;
-		facts.nativeFileBytes += fileBytes;
+		contents.mediaBytes += dataBytes;
+		contents.nativeFileBytes += fileBytes;
 		return;
 	}
-	if (facts.files.length === MAX_FILES) throw invalidField(["messages"], `more than ${MAX_FILES} files`, "too_big");
-	facts.files.push({ message, part: place, name: part.file.filename ?? "", source: part.file.file_data });
-	facts.fileDataBytes += dataBytes;
+	if (contents.files.length === MAX_FILES) throw invalidField(["messages"], `more than ${MAX_FILES} files`, "too_big");
+	contents.files.push({ message, part: place, name: part.file.filename ?? "", source: part.file.file_data });
+	contents.fileDataBytes += dataBytes;
 }
 
 function checkPart(
 	part: Exclude<Part, FilePartBody>,
 	path: (string | number)[],
 	model: TextModel,
-	facts: ContentsUnderWay,
+	contents: ContentsUnderWay,
 	long: LongStrings,
 ): void {
 	const requireCapability = (
@@ -106,17 +106,17 @@ function checkPart(
 	};
 	if (part.type === "image_url") {
 		requireCapability("supportsVision", "images");
-		facts.images++;
-		facts.mediaBytes += checkUrl(part.image_url.url, [...path, "image_url", "url"], "image/", long);
+		contents.images++;
+		contents.mediaBytes += checkUrl(part.image_url.url, [...path, "image_url", "url"], "image/", long);
 	} else if (part.type === "input_audio") {
 		requireCapability("supportsAudioInput", "audio");
-		facts.audios++;
+		contents.audios++;
 		checkAudioData(part.input_audio.data, part.input_audio.format ?? "wav", [...path, "input_audio", "data"]);
-		facts.mediaBytes += long.bytesOf(part.input_audio.data);
+		contents.mediaBytes += long.bytesOf(part.input_audio.data);
 	} else if (part.type === "video_url") {
 		requireCapability("supportsVideoInput", "video");
-		facts.videos++;
-		facts.mediaBytes += checkUrl(part.video_url.url, [...path, "video_url", "url"], "video/", long);
+		contents.videos++;
+		contents.mediaBytes += checkUrl(part.video_url.url, [...path, "video_url", "url"], "video/", long);
 	}
 }
 

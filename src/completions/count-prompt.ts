@@ -17,7 +17,7 @@ export async function countPrompt(
 	deps: ChatDeps,
 ): Promise<number> {
 	const { model } = deps.catalog().resolve(body.model, "text", admittedAtMs);
-	const facts = markUnsupported(model.id, () => {
+	const messageContents = markUnsupported(model.id, () => {
 		const contents = checkMessages(body, model, long, firstMessageWithImages(body.messages, model));
 		checkCapabilities(body, model);
 		const [file] = contents.files;
@@ -31,5 +31,5 @@ export async function countPrompt(
 	});
 	const added = body.service_parameters?.include_service_system_prompt === false ? "" : deps.config().chat.systemPrompt;
 	const tokens = await new PromptText(body, added, long).tokens((text) => deps.countTokens(text, tenant));
-	return tokens + promptOverheadTokens(body, facts);
+	return tokens + promptOverheadTokens(body, messageContents);
 }

@@ -35,16 +35,16 @@ export interface PromptSize {
 export function promptSize(
 	{ body, raw, long }: ChatInput,
 	members: readonly JsonMember[],
-	facts: MessageContents,
+	contents: MessageContents,
 	addedBytes: number,
 ): PromptSize {
 	let bytes = addedBytes;
 	for (const { key, valueStart, valueEnd } of members)
 		if (!SILENT_FIELDS.has(key)) bytes += long.sizeIn(raw, valueStart, valueEnd);
-	const text = Math.max(0, bytes - facts.mediaBytes - facts.fileDataBytes);
+	const text = Math.max(0, bytes - contents.mediaBytes - contents.fileDataBytes);
 	const items = body.messages.length + (body.tools?.length ?? 0) + (addedBytes > 0 ? 1 : 0);
-	const files = Math.min(Math.ceil(facts.nativeFileBytes / 2), FILE_TOKENS);
-	const media = facts.images * IMAGE_TOKENS + facts.audios * AUDIO_TOKENS + facts.videos * VIDEO_TOKENS + files;
+	const files = Math.min(Math.ceil(contents.nativeFileBytes / 2), FILE_TOKENS);
+	const media = contents.images * IMAGE_TOKENS + contents.audios * AUDIO_TOKENS + contents.videos * VIDEO_TOKENS + files;
 	const textAtMost = text + OVERHEAD_PER_ITEM * items;
 	return { atMost: textAtMost + media, textAtMost, atLeast: Math.floor(text / MOST_BYTES_PER_TOKEN) };
 }
@@ -111,7 +111,7 @@ function promptPieces(body: ChatBody, added: string): PromptPiece[] {
 }
 
 /** Returns the tokens of message frames and media, which counting the text does not see. */
-export function promptOverheadTokens(body: ChatBody, facts: MessageContents): number {
-	const files = Math.min(Math.ceil(facts.nativeFileBytes / 20), FILE_TOKENS / 5);
-	return 4 * body.messages.length + 3 + facts.images * 1_000 + facts.audios * 2_000 + facts.videos * 6_000 + files;
+export function promptOverheadTokens(body: ChatBody, contents: MessageContents): number {
+	const files = Math.min(Math.ceil(contents.nativeFileBytes / 20), FILE_TOKENS / 5);
+	return 4 * body.messages.length + 3 + contents.images * 1_000 + contents.audios * 2_000 + contents.videos * 6_000 + files;
 }

@@ -37,8 +37,8 @@ function completed(name: string, upstream: UpstreamInput): UpstreamConfig {
 }
 
 function checkOptions(name: string, provider: ProviderName, { key, url, options = {} }: UpstreamInput): void {
-	const facts = providerDefinition(provider);
-	const optionNames = Object.keys(facts.options);
+	const definition = providerDefinition(provider);
+	const optionNames = Object.keys(definition.options);
 	for (const option of Object.keys(options)) {
 		if (optionNames.includes(option)) continue;
 		throw new UpstreamFault(
@@ -49,7 +49,9 @@ function checkOptions(name: string, provider: ProviderName, { key, url, options 
 	const presentOptions = new Set(Object.keys(options));
 	if (key !== undefined) presentOptions.add("key");
 	if (url !== undefined) presentOptions.add("url");
-	if (facts.needs.some((set) => set.every((need) => presentOptions.has(need)))) return;
-	const sets = facts.needs.map((set) => set.map((need) => (need in facts.options ? `options.${need}` : need)).join(", "));
+	if (definition.needs.some((set) => set.every((need) => presentOptions.has(need)))) return;
+	const sets = definition.needs.map((set) =>
+		set.map((need) => (need in definition.options ? `options.${need}` : need)).join(", "),
+	);
 	throw new UpstreamFault(name, `${sets.join("; or ")} for the provider ${provider}`);
 }

@@ -70,7 +70,7 @@ beforeAll(async () => {
 	const answer = await chat(customer.secret);
 	requestId = answer.headers.get("x-request-id") ?? "";
 	await chat(customer.secret, { temperature: 99 });
-	await gate.books.store.settled();
+	await gate.openedStore.store.settled();
 });
 afterAll(async () => {
 	await gate.stop();

@@ -1,6 +1,6 @@
 /** The ceiling of a stream is one of tokens: chunks and characters only say when to count. */
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
-import { eventsOf, HELLO, pricedModel, spoken } from "../support/chat-bodies.ts";
+import { deltaText, eventsOf, HELLO, pricedModel } from "../support/chat-bodies.ts";
 import { chargedFor, type RunningGateway, startGateway, upstreamEntry } from "../support/running-gateway.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "../support/scripted-upstream.ts";
 
@@ -33,7 +33,7 @@ async function streamed(content: readonly string[], maxTokens: number, usage: "n
 		const answer = await gate.chat({ model: "priced", messages: HELLO, stream: true, max_tokens: maxTokens });
 		const { chunks, done } = eventsOf(await answer.text());
 		expect(done).toBe(true);
-		said = spoken(chunks);
+		said = deltaText(chunks);
 		reason = chunks.flatMap(({ choices }) => choices).findLast(({ finish_reason }) => finish_reason)?.finish_reason;
 	});
 	return { said, reason, charged: post?.completion_tokens };
@@ -75,7 +75,7 @@ test("of thousands of chunks the tokens are counted a few times", async () => {
 	try {
 		upstream.next({ speech: { content: chars }, usage: told(800) });
 		const answer = await other.chat({ model: "priced", messages: HELLO, stream: true, max_tokens: 820 });
-		expect(spoken(eventsOf(await answer.text()).chunks)).toBe(chars.join(""));
+		expect(deltaText(eventsOf(await answer.text()).chunks)).toBe(chars.join(""));
 		expect(counts).toBeGreaterThan(0);
 		expect(counts).toBeLessThan(25);
 	} finally {

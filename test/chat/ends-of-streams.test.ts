@@ -1,6 +1,6 @@
 /** How servers end their streams: what is complete is told, charged and no fault of theirs. */
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
-import { eventsOf, HELLO, pricedModel, spoken } from "../support/chat-bodies.ts";
+import { deltaText, eventsOf, HELLO, pricedModel } from "../support/chat-bodies.ts";
 import { type PricedGateway, startPricedGateway } from "../support/priced-gateway.ts";
 import { chargedFor, type RunningGateway, startGateway, upstreamEntry } from "../support/running-gateway.ts";
 import type { ScriptedUpstream } from "../support/scripted-upstream.ts";
@@ -62,7 +62,7 @@ test.each(COMPLETE)("complete: %s", async (_name, raw, completionTokens) => {
 			const answer = await gate.chat({ model: "priced", messages: HELLO, stream: true });
 			const { chunks, done } = eventsOf(await answer.text());
 			expect(chunks.find(({ error }) => error)?.error).toBeUndefined();
-			expect([spoken(chunks), done]).toEqual(["Hello, world", true]);
+			expect([deltaText(chunks), done]).toEqual(["Hello, world", true]);
 		});
 		expect([post?.status, post?.completion_tokens]).toEqual([200, completionTokens]);
 	}
@@ -87,7 +87,7 @@ test("[DONE] with one line end is the end, also where the connection stays open 
 	try {
 		const answer = await other.chat({ model: "priced", messages: HELLO, stream: true });
 		const { chunks, done } = eventsOf(await answer.text());
-		expect([spoken(chunks), done]).toEqual(["Hello, world", true]);
+		expect([deltaText(chunks), done]).toEqual(["Hello, world", true]);
 	} finally {
 		await other.stop();
 		await server.stop(true);

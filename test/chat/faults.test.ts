@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { type ErrorBody, eventsOf, HELLO, pricedModel, spoken } from "../support/chat-bodies.ts";
+import { deltaText, type ErrorBody, eventsOf, HELLO, pricedModel } from "../support/chat-bodies.ts";
 import { type RunningGateway, startGateway, upstreamEntry } from "../support/running-gateway.ts";
 import { type Behaviour, type ScriptedUpstream, startScriptedUpstream } from "../support/scripted-upstream.ts";
 import { until } from "../support/until.ts";
@@ -120,7 +120,7 @@ test.each<[string, Behaviour]>([
 		expect(last?.error?.message).toBeString();
 		expect(last?.error?.code).toBeString();
 		expect(chunks.some((chunk) => chunk.usage != null)).toBe(false);
-		const said = spoken(chunks.slice(0, -1));
+		const said = deltaText(chunks.slice(0, -1));
 		const cost = before - (await gate.balance());
 		if (said === "") expect(cost).toBe(0);
 		else expect(cost).toBe(expectedCost(said));

@@ -32,7 +32,7 @@ const PART = "messages[0].content[0].file.file_data";
 test("a file's text stands where the file stood, under its name and marked as data", async () => {
 	const answer = await chat([text("Sum up."), filePart("Grüße aus Köln", "brief.txt"), text("Thanks.")]);
 	expect(answer.status).toBe(200);
-	const [before, file = "", after] = fixture.told().split("\n|\n");
+	const [before, file = "", after] = fixture.lastUserText().split("\n|\n");
 	expect([before, after]).toEqual(["Sum up.", "Thanks."]);
 	const mark = /the mark ([0-9a-f]{32})/.exec(file)?.[1];
 	expect(file).toContain(`[${mark} begin 1: brief.txt]\nGrüße aus Köln\n[${mark} end 1]`);
@@ -60,7 +60,7 @@ test("files of several types and messages are read, streamed or not", async () =
 test("the same file has the same mark each time, and another file another", async () => {
 	const markOf = async (said: string) => {
 		await (await chat([filePart(said, "a.txt")])).text();
-		return /mark ([0-9a-f]{32})/.exec(fixture.told())?.[1];
+		return /mark ([0-9a-f]{32})/.exec(fixture.lastUserText())?.[1];
 	};
 	const marks = [await markOf("one"), await markOf("one"), await markOf("two")];
 	expect(marks[0]).toBe(marks[1]);
@@ -84,9 +84,9 @@ test("addresses are read as pages are, from the public internet alone", async ()
 	fixture.site.paths = { "/docs/My%20letter.txt": () => new Response("from afar") };
 	const at = (file_data: string, filename?: string) => [{ type: "file", file: { file_data, ...(filename && { filename }) } }];
 	expect((await chat(at("http://files.example/docs/My%20letter.txt"))).status).toBe(200);
-	expect(fixture.told()).toContain("begin 1: http://files.example/docs/My%20letter.txt]\nfrom afar\n");
+	expect(fixture.lastUserText()).toContain("begin 1: http://files.example/docs/My%20letter.txt]\nfrom afar\n");
 	await (await chat(at("http://files.example/docs/My%20letter.txt", "b.txt"))).text();
-	expect(fixture.told()).toContain("begin 1: b.txt <http://files.example/docs/My%20letter.txt>]\nfrom afar\n");
+	expect(fixture.lastUserText()).toContain("begin 1: b.txt <http://files.example/docs/My%20letter.txt>]\nfrom afar\n");
 	expect(await refusal(chat(at("http://files.example/none.pdf")))).toBe(`400 ${PART} url_status`);
 	expect(await refusal(chat(at("http://inside.example/a.pdf")))).toBe(`400 ${PART} url_private`);
 	expect(await refusal(chat(at("http://127.0.0.1/a.pdf")))).toBe(`400 ${PART} url_private`);
@@ -140,11 +140,11 @@ test("the text counts as prompt: it is held, and counted where the upstream tell
 
 test("who has no money at all has no file read", async () => {
 	const broke = await fixture.gate.newKey({ creditUsd: "0" });
-	const asked = fixture.site.asked.length;
+	const asked = fixture.site.requests.length;
 	const content = [text("x".repeat(200)), { type: "file", file: { file_data: "http://files.example/docs/My%20letter.txt" } }];
 	const answer = await fixture.gate.chat({ model: "priced", messages: user(content) }, { key: broke.secret });
 	expect(answer.status).toBe(402);
-	expect(fixture.site.asked).toHaveLength(asked);
+	expect(fixture.site.requests).toHaveLength(asked);
 });
 
 test("a model that reads files gets a PDF as it is, and the text of others", async () => {
@@ -186,11 +186,11 @@ test("an input_file of /responses and a document of /messages are the same", asy
 		{ type: "input_file", filename: "a.txt", file_data: `data:text/plain;base64,${data}` },
 	]);
 	expect((await fixture.gate.call("POST", "/responses", { model: "priced", input })).status).toBe(200);
-	expect(fixture.told()).toMatch(/begin 1: a\.txt\]\nwhat the file says\n/);
+	expect(fixture.lastUserText()).toMatch(/begin 1: a\.txt\]\nwhat the file says\n/);
 	const source = { type: "base64", media_type: "text/plain", data };
 	const messages = user([{ type: "document", title: "b.txt", source }]);
 	expect((await fixture.gate.call("POST", "/messages", { model: "priced", max_tokens: 50, messages })).status).toBe(200);
-	expect(fixture.told()).toMatch(/begin 1: b\.txt\]\nwhat the file says\n/);
+	expect(fixture.lastUserText()).toMatch(/begin 1: b\.txt\]\nwhat the file says\n/);
 	const bad = user([{ type: "input_file", file_data: `data:text/plain;base64,${Buffer.from(" ").toString("base64")}` }]);
 	expect(await refusal(fixture.gate.call("POST", "/responses", { model: "priced", input: bad }))).toBe(
 		"400 input[0].content[0].file.file_data file_empty",

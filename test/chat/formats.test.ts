@@ -1,7 +1,7 @@
 /** Models whose servers do less than OpenAI's: thoughts in the text, and answers that miss the format. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { TOOL_SPEECH } from "../support/chat-answers.ts";
-import { type ChatCompletion, type ErrorBody, eventsOf, HELLO, pricedModel, priceOf, spoken } from "../support/chat-bodies.ts";
+import { type ChatCompletion, deltaText, type ErrorBody, eventsOf, HELLO, pricedModel, priceOf } from "../support/chat-bodies.ts";
 import { type RunningGateway, startGateway, upstreamEntry } from "../support/running-gateway.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "../support/scripted-upstream.ts";
 import { until } from "../support/until.ts";
@@ -51,7 +51,7 @@ describe("a model that writes its thoughts into its text", () => {
 		const answer = await ask({ model: "thinker", stream: true, stream_options: { include_usage: true } });
 		const { chunks, done } = eventsOf(await answer.text());
 		expect(done).toBe(true);
-		expect(spoken(chunks)).toBe("4.");
+		expect(deltaText(chunks)).toBe("4.");
 		expect(chunks.map((chunk) => chunk.choices[0]?.delta.reasoning_content ?? "").join("")).toBe("2 and 2");
 		expect(chunks.at(-1)?.usage?.completion_tokens).toBe(content.length);
 		expect((await lastPost())?.price).toBe(priceOf(whole.usage));
@@ -61,7 +61,7 @@ describe("a model that writes its thoughts into its text", () => {
 		upstream.always({ speech: { content }, byteByByte: true, framing: "crlf" });
 		for (const service_parameters of [{ strip_thinking_response: true }, { disable_thinking: true }]) {
 			const { chunks } = eventsOf(await (await ask({ model: "thinker", stream: true, service_parameters })).text());
-			expect(spoken(chunks)).toBe("4.");
+			expect(deltaText(chunks)).toBe("4.");
 			expect(chunks.some((chunk) => chunk.choices[0]?.delta.reasoning_content !== undefined)).toBe(false);
 		}
 	});
@@ -155,7 +155,7 @@ describe("a model whose answers are checked here", () => {
 		expect(answer.status).toBe(200);
 		const { chunks, done } = eventsOf(await answer.text());
 		expect(done).toBe(true);
-		expect(spoken(chunks)).toBe('{"city":"Bern"}');
+		expect(deltaText(chunks)).toBe('{"city":"Bern"}');
 		expect(chunks[0]?.choices[0]?.delta.role).toBe("assistant");
 		expect(chunks.at(-2)?.choices[0]?.finish_reason).toBe("stop");
 		expect(chunks.every(({ object, model }) => object === "chat.completion.chunk" && model === "weak")).toBe(true);

@@ -1,6 +1,6 @@
 /** Members that are missing or wrong, usage in odd places, errors in odd forms: what servers get wrong and clients trip over. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { type ChatCompletion, type ErrorBody, eventsOf, HELLO, pricedModel, spoken } from "../support/chat-bodies.ts";
+import { type ChatCompletion, deltaText, type ErrorBody, eventsOf, HELLO, pricedModel } from "../support/chat-bodies.ts";
 import { chargedFor, type RunningGateway, startGateway, upstreamEntry } from "../support/running-gateway.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "../support/scripted-upstream.ts";
 
@@ -44,7 +44,7 @@ describe("members of every answer", () => {
 	test.each(HEADS)("of a chunk are put in: %s", async (_name, head) => {
 		upstream.next({ raw: sse(said("Hello", head), said(" world", head), { ...STOP, ...head }), headers: EVENTS });
 		const { chunks, done } = eventsOf(await (await gate.chat({ model: "priced", messages: HELLO, stream: true })).text());
-		expect([spoken(chunks), done]).toEqual(["Hello world", true]);
+		expect([deltaText(chunks), done]).toEqual(["Hello world", true]);
 		for (const chunk of chunks) {
 			expect(chunk.id).toStartWith("chatcmpl-");
 			expect(chunk).toMatchObject({ id: chunks[0]?.id, object: "chat.completion.chunk", model: "priced" });
@@ -73,7 +73,7 @@ describe("members of every answer", () => {
 		expect(done).toBe(true);
 		expect(chunks[1]?.choices).toHaveLength(count);
 		for (const choice of chunks[1]?.choices ?? []) expect([choice.index, typeof choice.delta]).toEqual([0, "object"]);
-		expect(spoken(chunks)).toStartWith("Hello");
+		expect(deltaText(chunks)).toStartWith("Hello");
 	});
 });
 

@@ -9,7 +9,7 @@ import {
 	usageChunk,
 	usageOfSpeech,
 } from "../support/chat-answers.ts";
-import { type ChatCompletion, eventsOf, HELLO, pricedModel, spoken } from "../support/chat-bodies.ts";
+import { type ChatCompletion, deltaText, eventsOf, HELLO, pricedModel } from "../support/chat-bodies.ts";
 import { type PricedGateway, startPricedGateway } from "../support/priced-gateway.ts";
 import { chargedFor, type RunningGateway, startGateway, upstreamEntry } from "../support/running-gateway.ts";
 import type { ScriptedUpstream } from "../support/scripted-upstream.ts";
@@ -79,7 +79,7 @@ test.each([
 	const { post } = await chargedFor(gate, async () => {
 		const answer = await gate.chat({ model: "priced", messages: HELLO, stream: true, stream_options: { include_usage: true } });
 		const { chunks, done } = eventsOf(await answer.text());
-		expect([spoken(chunks), done]).toEqual(["Hello, world!", true]);
+		expect([deltaText(chunks), done]).toEqual(["Hello, world!", true]);
 		expect(chunks.at(-1)?.usage).toMatchObject({ prompt_tokens: 9, completion_tokens: 4 });
 		expect(new Set(chunks.map(({ object }) => object))).toEqual(new Set(["chat.completion.chunk"]));
 		expect(chunks.flatMap(({ choices }) => choices).at(-1)?.finish_reason).toBe("stop");
@@ -121,7 +121,7 @@ describe.each([
 			const { post } = await chargedFor(gate, async () => {
 				const answer = await gate.chat({ model: "priced", messages: HELLO, stream: true });
 				const { chunks, done: isDone } = eventsOf(await answer.text());
-				expect([answer.status, spoken(chunks), isDone]).toEqual([200, "Hello, world!", true]);
+				expect([answer.status, deltaText(chunks), isDone]).toEqual([200, "Hello, world!", true]);
 			});
 			expect([post?.status, post?.prompt_tokens, post?.completion_tokens]).toEqual([200, 9, 4]);
 		});
@@ -167,7 +167,7 @@ describe.each([
 			told += decoder.decode(piece, { stream: true });
 			if (told.includes("Hello")) sent.resolve();
 		}
-		expect(spoken(eventsOf(told).chunks)).toBe("Hello, world!");
+		expect(deltaText(eventsOf(told).chunks)).toBe("Hello, world!");
 		await other.stop();
 		await server.stop(true);
 	});
@@ -216,7 +216,7 @@ describe.each([
 			if (stream) {
 				const { chunks, done } = eventsOf(await answer.text());
 				const choices = chunks.flatMap((chunk) => chunk.choices);
-				expect([spoken(chunks), done, choices.at(-1)?.finish_reason]).toEqual(["Hello, world!", true, "stop"]);
+				expect([deltaText(chunks), done, choices.at(-1)?.finish_reason]).toEqual(["Hello, world!", true, "stop"]);
 				expect(choices.map(({ delta }) => delta.reasoning_content ?? "").join("")).toBe("hm");
 				expect(chunks.at(-1)?.usage).toEqual({ prompt_tokens: 9, completion_tokens: 4, total_tokens: 13 });
 				expect(chunks[0]?.created).toBe(Math.floor(Date.parse(OLLAMA_HEAD.created_at) / 1000));
@@ -279,7 +279,7 @@ test.each([
 test("a stream labelled as JSON is a stream", async () => {
 	upstream.next({ raw: sse(PLAIN_SPEECH), headers: { "content-type": JSON_TYPE } });
 	const answer = await gate.chat({ model: "priced", messages: HELLO, stream: true });
-	expect(spoken(eventsOf(await answer.text()).chunks)).toBe("Hello, world!");
+	expect(deltaText(eventsOf(await answer.text()).chunks)).toBe("Hello, world!");
 });
 
 test("a whole answer of calls is told on /messages and /responses as a stream", async () => {

@@ -42,7 +42,7 @@ describe("a sealed conversation", () => {
 		expect(heard?.contents).toEqual(["Be brief.", "in plain", SECRET, "Which?", "All – ünïcode"]);
 		expect(heard?.text).not.toContain(SECRET);
 		expect(told.responseBody).not.toContain("words");
-		expect(told.packets).toEqual(one.said);
+		expect(told.packets).toEqual(one.packetTexts);
 	});
 
 	test("goes upstream with its packets and keys as they came", async () => {
@@ -155,7 +155,7 @@ describe("a sealed conversation", () => {
 		const repaired = await fixture.clientOf("e2ee-repaired");
 		const told = await repaired.ask(user("see https://example.com"), { service_parameters: options });
 		expect(told.text).toBe(PIECES.join(""));
-		expect(told.packets).toEqual(one.said);
+		expect(told.packets).toEqual(one.packetTexts);
 		expect(one.heard.at(-1)?.contents).toEqual(["see https://example.com"]);
 		expect(told.chunks[0]?.service_parameters).toMatchObject({
 			enable_e2ee: true,

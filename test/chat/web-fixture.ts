@@ -12,7 +12,7 @@ export interface WebFixture {
 	readonly search: ScriptedSearch;
 	readonly site: LocalSite;
 	/** What the upstream was told last: the content of the latest message of the user. */
-	told(): string;
+	lastUserText(): string;
 	sent(): ReceivedRequest;
 	/** What has been charged since the last call of this, in nano-USD; each request is over then. */
 	charged(): Promise<number>;
@@ -51,7 +51,7 @@ export async function startWebFixture(models: Readonly<Record<string, object>> =
 		search,
 		site,
 		sent,
-		told() {
+		lastUserText() {
 			const messages = sent().body.messages as { role: string; content: string | { text?: string }[] }[];
 			const content = messages.findLast(({ role }) => role === "user")?.content ?? "";
 			return typeof content === "string" ? content : content.map(({ text }) => text ?? "").join("\n|\n");

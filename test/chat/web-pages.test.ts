@@ -9,8 +9,8 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
 	fixture.upstream.reset();
-	fixture.search.asked.length = 0;
-	fixture.site.asked.length = 0;
+	fixture.search.requests.length = 0;
+	fixture.site.requests.length = 0;
 	await fixture.charged();
 });
 afterAll(async () => {
@@ -39,7 +39,7 @@ test("the addresses of the latest message are read, each page that gave a text i
 	fixture.site.paths = { "/tea": page("On tea", "Tea is good. ".repeat(30)), "/cup.txt": text("A cup holds it.") };
 	const said = "Compare http://a.example/tea with (http://b.example/cup.txt), and http://c.example/none.";
 	const answer = await scrape(said, { enable_web_search: "on", enable_web_citations: true });
-	const told = fixture.told();
+	const told = fixture.lastUserText();
 	expect(told).toMatch(/begin 1: On tea <http:\/\/a\.example\/tea>\]\n# On tea\n\nTea is good\./);
 	expect(told).toMatch(/begin 2: [^\]]*<http:\/\/b\.example\/cup\.txt>\]\nA cup holds it\.\n/);
 	expect(told).toContain("Addresses that could not be read:\n- http://c.example/none: ");
@@ -47,7 +47,7 @@ test("the addresses of the latest message are read, each page that gave a text i
 	expect(told).toEndWith(`\n\n${said}`);
 	expect(citations(answer).map(({ url }) => url)).toEqual(["http://a.example/tea", "http://b.example/cup.txt"]);
 	expect(citations(answer)[1]?.content).toBe("A cup holds it.");
-	expect(fixture.search.asked).toEqual([]);
+	expect(fixture.search.requests).toEqual([]);
 	expect(answer.cost.usd).toBe((2 * FEE + ANSWER) / 1e9);
 	expect(await fixture.charged()).toBe(2 * FEE + ANSWER);
 });
@@ -56,18 +56,18 @@ test("five pages at most are read", async () => {
 	fixture.site.paths = Object.fromEntries(Array.from({ length: 8 }, (_, index) => [`/${index}.txt`, text(`page ${index}`)]));
 	const said = Array.from({ length: 8 }, (_, index) => `http://a.example/${index}.txt`).join(" ");
 	expect(citations(await scrape(said))).toHaveLength(5);
-	expect(fixture.site.asked.filter((path) => path.endsWith(".txt") && path !== "/robots.txt")).toHaveLength(5);
+	expect(fixture.site.requests.filter((path) => path.endsWith(".txt") && path !== "/robots.txt")).toHaveLength(5);
 	expect(await fixture.charged()).toBe(5 * FEE + ANSWER);
 });
 
 test("where all fail the model is told, nothing is paid for them, and nothing is searched", async () => {
 	fixture.site.paths = {};
 	const answer = await scrape("http://a.example/x http://inside.example/y", { enable_web_search: "on" });
-	expect(fixture.told()).toMatch(
+	expect(fixture.lastUserText()).toMatch(
 		/^Addresses that could not be read:\n- http:\/\/a\.example\/x: .+\n- http:\/\/inside\.example\/y: /,
 	);
 	expect(citations(answer)).toEqual([]);
-	expect(fixture.search.asked).toEqual([]);
+	expect(fixture.search.requests).toEqual([]);
 	expect(await fixture.charged()).toBe(ANSWER);
 });
 
@@ -75,10 +75,10 @@ test("without an address the search decides; addresses of earlier messages are n
 	const messages = [...user("http://a.example/0.txt"), { role: "assistant", content: "Yes." }, ...user("And tea?")];
 	const service_parameters = { enable_web_scraping: true, enable_web_search: "on" };
 	expect((await fixture.gate.chat({ model: "priced", messages, service_parameters })).status).toBe(200);
-	expect(fixture.site.asked).toEqual([]);
-	expect(fixture.search.asked.map(({ query }) => query.q)).toEqual(["And tea?"]);
+	expect(fixture.site.requests).toEqual([]);
+	expect(fixture.search.requests.map(({ query }) => query.q)).toEqual(["And tea?"]);
 	await scrape("no address");
-	expect(fixture.told()).toBe("no address");
+	expect(fixture.lastUserText()).toBe("no address");
 	expect(await fixture.charged()).toBe(FEE + 2 * ANSWER);
 });
 
@@ -99,7 +99,7 @@ test("who cannot pay for the pages has none read", async () => {
 	const said = "http://a.example/1.txt http://a.example/2.txt";
 	const body = { model: "priced", messages: user(said), max_tokens: 5, service_parameters: { enable_web_scraping: true } };
 	expect((await fixture.gate.chat(body, { key: poor.secret })).status).toBe(402);
-	expect(fixture.site.asked).toEqual([]);
+	expect(fixture.site.requests).toEqual([]);
 });
 
 const ORDER =
@@ -153,8 +153,8 @@ test("a page of a million characters is cut, and five of them together as well",
 		Array.from({ length: 5 }, (_, index) => [`/${index}.txt`, text(`${index} ${"tea ".repeat(250_000)}`)]),
 	);
 	await scrape(Array.from({ length: 5 }, (_, index) => `http://a.example/${index}.txt`).join(" "));
-	expect(fixture.told().length).toBeLessThan(125_000);
-	expect(fixture.told().match(/\(cut off here\)/g)).toHaveLength(5);
+	expect(fixture.lastUserText().length).toBeLessThan(125_000);
+	expect(fixture.lastUserText().match(/\(cut off here\)/g)).toHaveLength(5);
 });
 
 test("search results that give orders stay inside their marks", async () => {
@@ -163,7 +163,7 @@ test("search results that give orders stay inside their marks", async () => {
 	];
 	fixture.search.broken.set("brave", () => Response.json({ type: "search", web: { type: "search", results } }));
 	await scrape("What of tea?", { enable_web_search: "on" });
-	const told = fixture.told();
+	const told = fixture.lastUserText();
 	const mark = /the mark ([0-9a-f]{32}),/.exec(told)?.[1] ?? "none";
 	expect(told.split("\n").filter((line) => line.startsWith(`[${mark} `))).toHaveLength(2);
 	const end = told.indexOf(`[${mark} end 1]`);

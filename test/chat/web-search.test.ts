@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
 	fixture.upstream.reset();
-	fixture.search.asked.length = 0;
+	fixture.search.requests.length = 0;
 	fixture.search.broken.clear();
 	fixture.search.total = 50;
 	await fixture.charged();
@@ -51,8 +51,8 @@ const FIRST = {
 
 test("on: the results stand numbered before the question, the answer names them, and one search is paid", async () => {
 	const answer = await answerOf(chat({ enable_web_search: "on" }));
-	expect(fixture.search.asked.map(({ query }) => [query.q, query.count])).toEqual([["What of tea?", "10"]]);
-	const told = fixture.told();
+	expect(fixture.search.requests.map(({ query }) => [query.q, query.count])).toEqual([["What of tea?", "10"]]);
+	const told = fixture.lastUserText();
 	expect(told).toMatch(/begin 1: Tea 0 <https:\/\/tea\.example\/0> 2025-01-02T03:04:05\]\nabout tea\n/);
 	expect(told).toContain("begin 10: Tea 9 <https://tea.example/9>");
 	expect(told).toEndWith("\n\nWhat of tea?");
@@ -100,9 +100,9 @@ test("where the upstream begins without a choice, the sources come in a chunk of
 
 test("the model is asked to cite by numbers where that is wanted", async () => {
 	await answerOf(chat({ enable_web_search: "on", enable_web_citations: true }));
-	expect(fixture.told()).toContain("like ^1^; several like ^1,3^");
+	expect(fixture.lastUserText()).toContain("like ^1^; several like ^1,3^");
 	await answerOf(chat({ enable_web_citations: true }));
-	expect(fixture.told()).toBe("What of tea?");
+	expect(fixture.lastUserText()).toBe("What of tea?");
 	expect(await fixture.charged()).toBe(FEE + 2 * ANSWER);
 });
 
@@ -143,13 +143,13 @@ test("searched is for the latest message of the user, cut to 400 characters; one
 	const words = "teatime ".repeat(300);
 	const messages = [...user("first"), { role: "assistant", content: "Yes." }, ...user([{ type: "text", text: words }])];
 	await answerOf(chat({ enable_web_search: "on" }, { messages }));
-	expect(String(fixture.search.asked[0]?.query.q)).toBe(words.slice(0, 400).trim());
+	expect(String(fixture.search.requests[0]?.query.q)).toBe(words.slice(0, 400).trim());
 	const sent = fixture.sent().body.messages as { content: { text: string }[] | string }[];
 	expect(sent[0]?.content).toBe("first");
 	expect(sent[2]?.content).toHaveLength(2);
 	const silent = user([{ type: "image_url", image_url: { url: "https://img.example/a.png" } }]);
 	await answerOf(chat({ enable_web_search: "on" }, { messages: silent }));
-	expect(fixture.search.asked).toHaveLength(1);
+	expect(fixture.search.requests).toHaveLength(1);
 	expect(await fixture.charged()).toBe(FEE + 2 * ANSWER);
 });
 
@@ -158,7 +158,7 @@ test("a search that fails costs nothing, and the answer goes on without", async 
 	const answer = await answerOf(chat({ enable_web_search: "on" }));
 	expect(answer.choices[0]?.message.content).toBe("Hello, world!");
 	expect(citations(answer.service_parameters)).toEqual([]);
-	expect(fixture.told()).toBe("What of tea?");
+	expect(fixture.lastUserText()).toBe("What of tea?");
 	const { chunks } = await streamOf(chat({ enable_web_search: "on" }, { stream: true }));
 	expect(chunks.some((chunk) => "service_parameters" in chunk)).toBe(false);
 	const { chunks: wanted } = await streamOf(
@@ -172,7 +172,7 @@ test("a search that finds nothing is told and paid", async () => {
 	fixture.search.total = 0;
 	const answer = await answerOf(chat({ enable_web_search: "on" }));
 	expect(citations(answer.service_parameters)).toEqual([]);
-	expect(fixture.told()).toBe("A search of the web found nothing.\n\nWhat of tea?");
+	expect(fixture.lastUserText()).toBe("A search of the web found nothing.\n\nWhat of tea?");
 	expect(await fixture.charged()).toBe(FEE + ANSWER);
 });
 
@@ -180,7 +180,7 @@ test("a request that fails costs nothing, whatever ran for it", async () => {
 	fixture.upstream.next({ status: 500 }, asks("tea"), { status: 500 });
 	expect((await chat({ enable_web_search: "on" })).status).toBe(500);
 	expect((await chat({ enable_web_search: "auto" })).status).toBe(500);
-	expect(fixture.search.asked).toHaveLength(2);
+	expect(fixture.search.requests).toHaveLength(2);
 	expect(await fixture.charged()).toBe(0);
 });
 
@@ -188,11 +188,11 @@ test("who cannot pay for a search has none made", async () => {
 	const poor = await fixture.gate.newKey({ creditUsd: "0.009" });
 	const body = { model: "priced", messages: QUESTION, max_tokens: 5, service_parameters: { enable_web_search: "on" } };
 	expect((await fixture.gate.chat(body, { key: poor.secret })).status).toBe(402);
-	expect(fixture.search.asked).toHaveLength(0);
+	expect(fixture.search.requests).toHaveLength(0);
 	const enough = await fixture.gate.newKey({ creditUsd: "0.02" });
 	expect((await fixture.gate.chat(body, { key: enough.secret })).status).toBe(200);
 	expect(await fixture.gate.balance(enough.accountId)).toBe(20_000_000 - FEE - ANSWER);
-	expect(fixture.search.asked).toHaveLength(1);
+	expect(fixture.search.requests).toHaveLength(1);
 });
 
 test("of a free model the search alone is paid", async () => {
@@ -207,7 +207,7 @@ test("auto: the model's call of a tool says what is searched for; both calls and
 	const [question] = fixture.upstream.requests;
 	expect(question?.body).toMatchObject({ tool_choice: "auto", max_tokens: 200, tools: [{ function: { name: "web_search" } }] });
 	expect(question?.complaints).toEqual([]);
-	expect(fixture.search.asked.map(({ query }) => query.q)).toEqual(["tea prices today"]);
+	expect(fixture.search.requests.map(({ query }) => query.q)).toEqual(["tea prices today"]);
 	expect(fixture.sent().body).not.toHaveProperty("tools");
 	expect(answer.usage).toMatchObject({ prompt_tokens: 18, completion_tokens: 5, total_tokens: 23 });
 	expect(answer.service_parameters.enable_web_search).toBe("auto");
@@ -224,8 +224,8 @@ test("auto: a model that says none searches nothing; streamed it is the same", a
 	);
 	expect(done).toBe(true);
 	expect(chunks.at(-1)?.usage).toMatchObject({ prompt_tokens: 18, completion_tokens: 5 });
-	expect(fixture.search.asked).toEqual([]);
-	expect(fixture.told()).toBe("What of tea?");
+	expect(fixture.search.requests).toEqual([]);
+	expect(fixture.lastUserText()).toBe("What of tea?");
 	expect(await fixture.charged()).toBe(2 * (ASKED + ANSWER));
 });
 
@@ -233,16 +233,16 @@ test("auto: a model without functions answers with a line", async () => {
 	fixture.upstream.next({ speech: { content: ["**Search: tea of today**"] } }, {}, { speech: { content: ["I am not sure."] } });
 	await answerOf(chat({ enable_web_search: "auto" }, { model: "plainWords" }));
 	expect(fixture.upstream.requests[0]?.body).not.toHaveProperty("tools");
-	expect(fixture.search.asked.map(({ query }) => query.q)).toEqual(["tea of today**"]);
+	expect(fixture.search.requests.map(({ query }) => query.q)).toEqual(["tea of today**"]);
 	await answerOf(chat({ enable_web_search: "auto" }, { model: "plainWords" }));
-	expect(fixture.search.asked).toHaveLength(1);
+	expect(fixture.search.requests).toHaveLength(1);
 	expect(await fixture.charged()).toBe(FEE + 2 * (ASKED + ANSWER));
 });
 
 test("auto: a question that fails costs nothing, and the chat goes on; where no usage comes it is counted", async () => {
 	fixture.upstream.next({ status: 400 });
 	await answerOf(chat({ enable_web_search: "auto" }));
-	expect(fixture.search.asked).toEqual([]);
+	expect(fixture.search.requests).toEqual([]);
 	expect(await fixture.charged()).toBe(ANSWER);
 	fixture.upstream.next({ ...asks("tea"), usage: "never" });
 	const { usage } = await answerOf(chat({ enable_web_search: "auto" }));
@@ -267,7 +267,7 @@ test("the hosted tool means auto on every route, unless an option says otherwise
 	await fixture.gate.call("POST", "/responses", { model: "priced", input: "What of tea?", tools });
 	const hosted = [{ type: "web_search_20250305", name: "web_search" }];
 	await fixture.gate.call("POST", "/messages", { model: "priced", max_tokens: 50, messages: QUESTION, tools: hosted });
-	expect(fixture.search.asked.map(({ query }) => query.q)).toEqual(["one", "two", "three"]);
+	expect(fixture.search.requests.map(({ query }) => query.q)).toEqual(["one", "two", "three"]);
 	expect(fixture.upstream.requests).toHaveLength(6);
 	await answerOf(chat({ enable_web_search: "off" }, { tools }));
 	expect(fixture.upstream.requests).toHaveLength(7);
@@ -277,7 +277,7 @@ test("the hosted tool means auto on every route, unless an option says otherwise
 		tools,
 		tool_choice: { type: "web_search" },
 	});
-	expect(fixture.search.asked.at(-1)?.query.q).toBe("tea now");
+	expect(fixture.search.requests.at(-1)?.query.q).toBe("tea now");
 	expect(await fixture.charged()).toBe(4 * FEE + 3 * ASKED + 5 * ANSWER);
 });
 
@@ -332,7 +332,7 @@ test("/messages: a choice of the search means that it has to be searched", async
 		[[search], { type: "any" }],
 		[[own, search], { type: "tool", name: "web_search" }],
 	]) {
-		fixture.search.asked.length = 0;
+		fixture.search.requests.length = 0;
 		const answer = await fixture.gate.call("POST", "/messages", {
 			model: "priced",
 			max_tokens: 50,
@@ -340,7 +340,7 @@ test("/messages: a choice of the search means that it has to be searched", async
 			tools,
 			tool_choice,
 		});
-		expect([answer.status, fixture.search.asked.length, fixture.sent().body.tool_choice]).toEqual([200, 1, undefined]);
+		expect([answer.status, fixture.search.requests.length, fixture.sent().body.tool_choice]).toEqual([200, 1, undefined]);
 		expect(fixture.sent().complaints).toEqual([]);
 	}
 });
@@ -374,12 +374,12 @@ test("a caller that leaves stops the search and pays nothing; the question to th
 	for (const behaviour of [{ hang: true }, { ...asks("tea") }] as const) {
 		const again = new AbortController();
 		const posts = (await fixture.gate.posts()).length;
-		const reached = fixture.search.asked.length;
+		const reached = fixture.search.requests.length;
 		fixture.upstream.next(behaviour);
 		const left = chat({ enable_web_search: "auto" }, {}, again.signal).catch(() => null);
 		const seen = fixture.upstream.requests.length;
 		await until(
-			() => ("hang" in behaviour ? fixture.upstream.open > 0 && seen >= 0 : fixture.search.asked.length > reached),
+			() => ("hang" in behaviour ? fixture.upstream.open > 0 && seen >= 0 : fixture.search.requests.length > reached),
 			"the question",
 		);
 		again.abort();

@@ -68,7 +68,7 @@ test("the provider's own search is asked for, ours is not made, and each result 
 	providers.next(json(answerWith([post(1), post(2), post(1)])));
 	const answer = (await (await chat("grok")).json()) as ChatCompletion;
 	expect(providers.requests.at(-1)?.body).toMatchObject({ tools: [{ type: "x_search" }] });
-	expect(search.asked).toEqual([]);
+	expect(search.requests).toEqual([]);
 	expect(answer.choices[0]?.message.content).toBe("Tea.");
 	expect(answer.choices[0]?.message.annotations).toHaveLength(3);
 	expect(answer.service_parameters).not.toHaveProperty("enable_x_search");

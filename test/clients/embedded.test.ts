@@ -150,12 +150,12 @@ test("a file and a search are read to the built-in model, and paid with its toke
 		["on", [{ role: "user", content }]],
 		["auto", QUESTION],
 	] as const) {
-		const [before, searches] = [await gate.balance(), search.asked.length];
+		const [before, searches] = [await gate.balance(), search.requests.length];
 		const answer = await gate.chat({ ...asked, messages, service_parameters: { enable_web_search: mode } });
 		const { usage, service_parameters: echo } = (await answer.json()) as OpenAI.ChatCompletion & {
 			service_parameters: { web_search_citations: { url: string }[] };
 		};
-		const searched = search.asked.length - searches;
+		const searched = search.requests.length - searches;
 		if (mode === "on") expect(searched).toBe(1);
 		expect(echo.web_search_citations.map(({ url }) => url)).toEqual(searched === 1 ? ["https://tea.example/0"] : []);
 		const { prompt_tokens: prompt = 0, completion_tokens: completion = 0 } = usage ?? {};

@@ -118,7 +118,7 @@ describe("networks", () => {
 		});
 		expect(sent.body.result).toEqual({ transaction_hash: hash });
 		expect(starknet.requests.length - before).toBe(1);
-		await gate.books.store.settled();
+		await gate.openedStore.store.settled();
 		const rows = await gate.admin.db.selectFrom("rpc_sends").selectAll().execute();
 		expect(rows).toEqual([
 			expect.objectContaining({

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { eventsOf, HELLO, pricedModel, spoken } from "../support/chat-bodies.ts";
+import { deltaText, eventsOf, HELLO, pricedModel } from "../support/chat-bodies.ts";
 import { upstreamEntry } from "../support/running-gateway.ts";
 import { startScriptedUpstream } from "../support/scripted-upstream.ts";
 import { serve } from "../support/served.ts";
@@ -35,7 +35,7 @@ test("an upstream that thinks for 90 s before its first byte is waited for, unar
 			.filter((event) => !event.startsWith(":"))
 			.join("\n\n"),
 	);
-	expect(spoken(chunks)).toBe("Hello, world!");
+	expect(deltaText(chunks)).toBe("Hello, world!");
 	expect(done).toBe(true);
 	server.remove();
 	await upstream.stop();

@@ -76,7 +76,7 @@ export async function startAdminGateway(
 			const messages = [{ role: "user", content: "x" }];
 			const answer = await keys.gate.chat({ model, messages, max_completion_tokens: cents }, { key: secret });
 			await taken(answer);
-			await keys.gate.books.store.settled();
+			await keys.gate.openedStore.store.settled();
 			return answer.headers.get("x-request-id") ?? "";
 		},
 	};

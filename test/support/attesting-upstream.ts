@@ -34,7 +34,7 @@ export interface AttestingUpstream {
 	readonly reports: string[];
 	readonly signatures: string[];
 	/** Texts of the packets of the last answer. */
-	readonly said: string[];
+	readonly packetTexts: string[];
 	readonly reportQueries: URLSearchParams[];
 	behave(behaviour: AttestingBehaviour): void;
 	stop(): Promise<void>;
@@ -46,7 +46,7 @@ export const USAGE = { prompt_tokens: 21, completion_tokens: 7, total_tokens: 28
 export function startAttestingUpstream(): AttestingUpstream {
 	const keys = newKeys();
 	let behaviour: AttestingBehaviour = {};
-	const [heard, reports, signatures, said, reportQueries]: [Heard[], string[], string[], string[], URLSearchParams[]] = [
+	const [heard, reports, signatures, packetTexts, reportQueries]: [Heard[], string[], string[], string[], URLSearchParams[]] = [
 		[],
 		[],
 		[],
@@ -112,7 +112,7 @@ export function startAttestingUpstream(): AttestingUpstream {
 			const choices = [{ index: 0, message, finish_reason: "stop" }];
 			return Response.json({ ...head, object: "chat.completion", choices, usage: USAGE });
 		}
-		said.length = 0;
+		packetTexts.length = 0;
 		const { hangAfter, cutAfter, withoutUsage } = behaviour;
 		const stream = new ReadableStream<Uint8Array>({
 			async start(controller) {
@@ -129,7 +129,7 @@ export function startAttestingUpstream(): AttestingUpstream {
 							return;
 						}
 						const content = clientKey === null ? piece : seal(piece, clientKey);
-						said.push(content);
+						packetTexts.push(content);
 						chunk({ content });
 					}
 					chunk({}, "stop");
@@ -150,7 +150,7 @@ export function startAttestingUpstream(): AttestingUpstream {
 		heard,
 		reports,
 		signatures,
-		said,
+		packetTexts,
 		reportQueries,
 		behave(next) {
 			behaviour = next;

@@ -62,7 +62,7 @@ export function eventsOf(text: string): { chunks: ChatChunk[]; done: boolean } {
 }
 
 /** The text that the deltas of a choice make. */
-export function spoken(chunks: readonly ChatChunk[], index = 0): string {
+export function deltaText(chunks: readonly ChatChunk[], index = 0): string {
 	return chunks
 		.flatMap((chunk) => chunk.choices.filter((choice) => choice.index === index))
 		.map((choice) => String(choice.delta.content ?? ""))

@@ -27,15 +27,15 @@ export class ScoredEngine implements ImageEngine {
 		this.#real = new EmbeddedImages({ log: silentLog, assets, processes: 1, ...options });
 	}
 
-	readonly normalise: ImageEngine["normalise"] = (...given) => this.#real.normalise(...given);
-	readonly blur: ImageEngine["blur"] = (...given) => this.#real.blur(...given);
-	readonly localEdit: ImageEngine["localEdit"] = (...given) => this.#real.localEdit(...given);
-	readonly upscale: ImageEngine["upscale"] = (...given) => this.#real.upscale(...given);
+	readonly normalise: ImageEngine["normalise"] = (...args) => this.#real.normalise(...args);
+	readonly blur: ImageEngine["blur"] = (...args) => this.#real.blur(...args);
+	readonly localEdit: ImageEngine["localEdit"] = (...args) => this.#real.localEdit(...args);
+	readonly upscale: ImageEngine["upscale"] = (...args) => this.#real.upscale(...args);
 
-	readonly finish: ImageEngine["finish"] = (...given) => {
+	readonly finish: ImageEngine["finish"] = (...args) => {
 		const { failure } = this;
 		this.failure = null;
-		return failure === null ? this.#real.finish(...given) : Promise.reject(failure);
+		return failure === null ? this.#real.finish(...args) : Promise.reject(failure);
 	};
 
 	score(): Promise<number> {

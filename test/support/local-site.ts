@@ -9,7 +9,7 @@ export interface LocalSite {
 	/** Path -> answer; others are 404. */
 	paths: SitePaths;
 	/** Paths that were asked for, in their order. */
-	asked: string[];
+	requests: string[];
 	/** Reads as the gateway does, with the site in the place of the internet. */
 	readonly fetch: PublicFetch;
 	/** The same for a browser. */
@@ -23,7 +23,7 @@ export function startLocalSite(): LocalSite {
 		port: 0,
 		fetch(request) {
 			const { pathname } = new URL(request.url);
-			site.asked.push(pathname);
+			site.requests.push(pathname);
 			return site.paths[pathname]?.(request) ?? new Response("not here", { status: 404 });
 		},
 	});
@@ -37,7 +37,7 @@ export function startLocalSite(): LocalSite {
 	const site: LocalSite = {
 		port,
 		paths: {},
-		asked: [],
+		requests: [],
 		fetch: createPublicFetch({ userAgent: () => "Turnpike/test", ...internet }),
 		proxy() {
 			proxy ??= startGuardProxy(internet);

@@ -7,7 +7,7 @@ export interface NamedHosts {
 	/** The guarded reader, with names of its own. */
 	readonly fetch: PublicFetch;
 	/** Paths that the server was asked for, with their host. */
-	readonly asked: string[];
+	readonly requests: string[];
 	stop(): Promise<void>;
 }
 
@@ -16,7 +16,7 @@ export interface NamedHosts {
  * to a private address, `redirects.example` answers with a redirect there, `changes.example` is public once and private then.
  */
 export function startNamedHosts(files: Readonly<Record<string, Uint8Array>>): NamedHosts {
-	const asked: string[] = [];
+	const requests: string[] = [];
 	let lookups = 0;
 	const server = Bun.serve({
 		hostname: "127.0.0.1",
@@ -24,7 +24,7 @@ export function startNamedHosts(files: Readonly<Record<string, Uint8Array>>): Na
 		fetch(request) {
 			const host = request.headers.get("host") ?? "";
 			const { pathname } = new URL(request.url);
-			asked.push(`${host}${pathname}`);
+			requests.push(`${host}${pathname}`);
 			const location = { "redirects.example": "http://127.0.0.1/a.png", "changes.example": "http://changes.example/b.png" }[host];
 			if (location !== undefined) return new Response(null, { status: 302, headers: { location } });
 			const file = files[pathname];
@@ -42,5 +42,5 @@ export function startNamedHosts(files: Readonly<Record<string, Uint8Array>>): Na
 		},
 		dial: (address) => ({ host: "127.0.0.1", port: address === PUBLIC ? (server.port ?? 0) : 9 }),
 	});
-	return { fetch, asked, stop: () => server.stop(true) };
+	return { fetch, requests, stop: () => server.stop(true) };
 }

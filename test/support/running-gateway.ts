@@ -66,7 +66,7 @@ export interface RunningGateway {
 	readonly key: string;
 	readonly accountId: string;
 	readonly gateway: Gateway;
-	readonly books: OpenedStore;
+	readonly openedStore: OpenedStore;
 	readonly admin: AdminStore;
 	readonly listening: Listening;
 	/** A request below /api/v1 with the admin key, or another; an object becomes a JSON body. */
@@ -118,7 +118,7 @@ export function upstreamEntry(url: string, part: object = {}): object {
 export async function startGateway(options: GatewayOptions = {}): Promise<RunningGateway> {
 	const dataDir = mkdtempSync(join(tmpdir(), "turnpike-test-"));
 	const config = testConfig(options.config ?? {}, dataDir);
-	const books = await openStore({ dataDir, journal: { segmentBytes: 1_048_576, minFreeDiskBytes: 0 } });
+	const openedStore = await openStore({ dataDir, journal: { segmentBytes: 1_048_576, minFreeDiskBytes: 0 } });
 	const admin = openAdmin(dataDir);
 	const key = generateSecretKey("ADMIN");
 	const account = await createAccount(admin, { name: "operator", startingCreditUsd: options.creditUsd ?? "10" });
@@ -131,8 +131,8 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Runnin
 		config,
 		data: loadCatalogData(CATALOG_DIR),
 		rpcCatalog: loadRpcCatalog(join(CATALOG_DIR, "rpc")),
-		store: books.store,
-		journal: books.journal,
+		store: openedStore.store,
+		journal: openedStore.journal,
 		clock: options.clock ?? systemClock,
 		log: silentLog,
 		embedded: options.embedded ?? { endpoint: offline },
@@ -166,7 +166,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Runnin
 		key,
 		accountId: account.id,
 		gateway,
-		books,
+		openedStore,
 		admin,
 		listening: open,
 		call,
@@ -181,43 +181,43 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Runnin
 				body: JSON.stringify(body),
 				...(chatOptions.signal ? { signal: chatOptions.signal } : {}),
 			}),
-		async newKey(wanted = {}) {
+		async newKey(keyOptions = {}) {
 			const accountId =
-				wanted.account ?? (await createAccount(admin, { name: "test", startingCreditUsd: wanted.creditUsd ?? "0" })).id;
-			if (wanted.changes) await setAccount(admin, accountId, wanted.changes);
-			const secret = generateSecretKey(wanted.key?.type ?? "INFERENCE");
+				keyOptions.account ?? (await createAccount(admin, { name: "test", startingCreditUsd: keyOptions.creditUsd ?? "0" })).id;
+			if (keyOptions.changes) await setAccount(admin, accountId, keyOptions.changes);
+			const secret = generateSecretKey(keyOptions.key?.type ?? "INFERENCE");
 			const hash = keyHash(secret);
 			const heard = new Promise<void>((resolve) => {
-				const stop = books.store.onChange((change) => {
+				const stop = openedStore.store.onChange((change) => {
 					if (change.kind !== "key" || change.hash !== hash) return;
 					stop();
 					resolve();
 				});
 			});
-			const made = await createKey(admin, {
+			const created = await createKey(admin, {
 				accountId,
 				type: "INFERENCE",
 				hash,
 				last6: secret.slice(-6),
-				...wanted.key,
+				...keyOptions.key,
 			});
 			// A notice that comes in the middle of a request gives the account's idle lease back: tests begin after it.
 			await heard;
-			return { id: made.id, secret, accountId };
+			return { id: created.id, secret, accountId };
 		},
 		async balance(accountId = account.id) {
-			await books.store.settled();
+			await openedStore.store.settled();
 			return (await showAccount(admin, accountId)).balances.usd;
 		},
 		async posts() {
-			await books.store.settled();
+			await openedStore.store.settled();
 			const rows = await admin.db.selectFrom("posts").selectAll().orderBy("id").execute();
 			return rows.map((row) =>
 				Object.fromEntries(Object.entries(row).map(([name, value]) => [name, typeof value === "bigint" ? Number(value) : value])),
 			) as unknown as PostRow[];
 		},
 		async audit() {
-			await books.store.settled();
+			await openedStore.store.settled();
 			return audit(admin.db);
 		},
 		async stop() {
@@ -226,7 +226,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Runnin
 			await open.drain();
 			await gateway.stop();
 			await documents.stop();
-			await books.store.close();
+			await openedStore.store.close();
 			await admin.close();
 			rmSync(dataDir, { recursive: true, force: true });
 		},

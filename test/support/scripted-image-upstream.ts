@@ -51,7 +51,7 @@ export type Painter = (size: string) => Promise<Uint8Array>;
 export function startScriptedImageUpstream(paint: Painter): ScriptedImageUpstream {
 	const requests: ReceivedImageCall[] = [];
 	const queue: ImageBehaviour[] = [];
-	const kept = new Map<string, Uint8Array>();
+	const stored = new Map<string, Uint8Array>();
 	let standing: ImageBehaviour = {};
 
 	const receive = async (request: Request): Promise<ReceivedImageCall> => {
@@ -78,7 +78,7 @@ export function startScriptedImageUpstream(paint: Painter): ScriptedImageUpstrea
 		const data = pictures.map((bytes, index) => {
 			if (behaviour.asUrl === undefined) return { b64_json: Buffer.from(bytes).toString("base64") };
 			const name = `/kept/${requests.length}-${index}.png`;
-			kept.set(name, bytes);
+			stored.set(name, bytes);
 			return { url: behaviour.asUrl === "own" ? `http://127.0.0.1:${server.port}${name}` : `http://elsewhere.example${name}` };
 		});
 		return Response.json({ created: 1, data });
@@ -92,7 +92,7 @@ export function startScriptedImageUpstream(paint: Painter): ScriptedImageUpstrea
 		async fetch(request): Promise<Response> {
 			const { pathname } = new URL(request.url);
 			if (pathname === "/v1/models") return Response.json({ object: "list", data: [] });
-			const picture = kept.get(pathname);
+			const picture = stored.get(pathname);
 			if (picture !== undefined)
 				return new Response(picture as Uint8Array<ArrayBuffer>, { headers: { "content-type": "image/png" } });
 			if (pathname !== "/v1/images/edits" && pathname !== "/v1/images/generations") return new Response("no", { status: 404 });

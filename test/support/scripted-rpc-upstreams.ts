@@ -8,7 +8,7 @@ export const result = (value: unknown): RpcOutcome => ({ kind: "result", value: 
 export const failed = (code: number): RpcOutcome => ({ kind: "error", value: Buffer.from(JSON.stringify({ code })), code });
 
 /** What a waiting call of the script is answered with. */
-export interface Asked {
+export interface ScriptedCall {
 	readonly items: readonly RpcItem[];
 	readonly batch: boolean;
 	readonly signal: AbortSignal;
@@ -20,7 +20,7 @@ export interface Asked {
 
 /** Upstreams whose answers a test gives by hand, or by a function of the item. */
 export class ScriptedUpstreams implements RpcUpstreams {
-	readonly asked: Asked[] = [];
+	readonly calls: ScriptedCall[] = [];
 	/** The member of the pool that answers. */
 	upstream = "one";
 	/** What an answer waits for that is known already. */
@@ -33,7 +33,7 @@ export class ScriptedUpstreams implements RpcUpstreams {
 
 	/** Items that reached the upstreams so far. */
 	get items(): number {
-		return this.asked.reduce((sum, { items }) => sum + items.length, 0);
+		return this.calls.reduce((sum, { items }) => sum + items.length, 0);
 	}
 
 	networks = () => ["ethereum-mainnet"];
@@ -56,7 +56,7 @@ export class ScriptedUpstreams implements RpcUpstreams {
 		const { items, signal } = call;
 		const { promise, resolve, reject } = Promise.withResolvers<(RpcOutcome | RpcStream)[]>();
 		const answered = this.#answer === null ? null : items.map(this.#answer);
-		this.asked.push({
+		this.calls.push({
 			items,
 			batch,
 			signal,

@@ -11,7 +11,7 @@ export interface ScriptedSearch {
 	/** A `web.search` section with all five, in this order. */
 	section(order: Config["web"]["search"]["order"]): Config["web"]["search"];
 	/** Requests of each provider: its query, as the provider understood it. */
-	readonly asked: { readonly provider: string; readonly query: Readonly<Record<string, unknown>> }[];
+	readonly requests: { readonly provider: string; readonly query: Readonly<Record<string, unknown>> }[];
 	/** Provider -> an answer in the place of results. */
 	readonly broken: Map<string, () => Response | Promise<Response>>;
 	/** How many results there are to be found. */
@@ -28,8 +28,8 @@ export function startScriptedSearch(): ScriptedSearch {
 		searxng: (_, { q, format, pageno }) => {
 			if (!q) return new Response("no query", { status: 400 });
 			if (format !== "json") return new Response("forbidden", { status: 403 });
-			const results = page((Number(pageno) - 1) * 10, 10).map((found) => ({
-				...found,
+			const results = page((Number(pageno) - 1) * 10, 10).map((result) => ({
+				...result,
 				content: "about tea",
 				publishedDate: "2025-01-02T03:04:05",
 				engine: "duckduckgo",
@@ -40,8 +40,8 @@ export function startScriptedSearch(): ScriptedSearch {
 			if (request.headers.get("x-subscription-token") !== SEARCH_KEY) return new Response("{}", { status: 401 });
 			const tooMuch = String(q).length > 400 || String(q).split(/\s+/).length > 50 || Number(count) > 20;
 			if (tooMuch || !["off", "moderate", "strict"].includes(String(safesearch))) return new Response("{}", { status: 422 });
-			const results = page(0, Number(count)).map((found) => ({
-				...found,
+			const results = page(0, Number(count)).map((result) => ({
+				...result,
 				description: "about <strong>tea</strong>",
 				page_age: "2025-01-02T03:04:05",
 				age: "January 2, 2025",
@@ -65,15 +65,15 @@ export function startScriptedSearch(): ScriptedSearch {
 		tavily: (request, { query, max_results }) => {
 			if (request.headers.get("authorization") !== `Bearer ${SEARCH_KEY}`) return Response.json({}, { status: 401 });
 			if (typeof max_results !== "number" || max_results > 20) return Response.json({}, { status: 400 });
-			const results = page(0, max_results).map((found) => ({ ...found, content: "about tea", score: 0.9, raw_content: null }));
+			const results = page(0, max_results).map((result) => ({ ...result, content: "about tea", score: 0.9, raw_content: null }));
 			return Response.json({ query, answer: null, images: [], results, response_time: 1.1 });
 		},
 		exa: (request, { numResults, type }) => {
 			if (request.headers.get("x-api-key") !== SEARCH_KEY) return Response.json({}, { status: 401 });
 			if (typeof numResults !== "number" || numResults > 100 || type !== "auto") return Response.json({}, { status: 400 });
-			const results = page(0, numResults).map((found) => ({
-				...found,
-				id: found.url,
+			const results = page(0, numResults).map((result) => ({
+				...result,
+				id: result.url,
 				text: "about tea",
 				publishedDate: "2025-01-02T03:04:05.000Z",
 				author: null,
@@ -87,17 +87,18 @@ export function startScriptedSearch(): ScriptedSearch {
 		async fetch(request) {
 			const url = new URL(request.url);
 			const [, provider = "", path] = url.pathname.split("/");
-			const wanted = provider === "searxng" || provider === "brave" || provider === "google" ? "GET" : "POST";
-			if (request.method !== wanted || (provider === "searxng" && path !== "search")) return new Response("", { status: 405 });
+			const expectedMethod = provider === "searxng" || provider === "brave" || provider === "google" ? "GET" : "POST";
+			if (request.method !== expectedMethod || (provider === "searxng" && path !== "search"))
+				return new Response("", { status: 405 });
 			const query: Record<string, unknown> =
-				wanted === "GET" ? Object.fromEntries(url.searchParams) : ((await request.json()) as Record<string, unknown>);
-			search.asked.push({ provider, query });
+				expectedMethod === "GET" ? Object.fromEntries(url.searchParams) : ((await request.json()) as Record<string, unknown>);
+			search.requests.push({ provider, query });
 			return search.broken.get(provider)?.() ?? routes[provider]?.(request, query) ?? new Response("", { status: 404 });
 		},
 	});
 	const url = (provider: string) => `http://127.0.0.1:${server.port}/${provider}`;
 	const search: ScriptedSearch = {
-		asked: [],
+		requests: [],
 		broken: new Map(),
 		total: 50,
 		section: (order) => ({

@@ -13,7 +13,7 @@ export interface Attestation {
 	readonly [member: string]: unknown;
 }
 
-export interface Told {
+export interface SealedAnswer {
 	readonly id: string;
 	readonly text: string;
 	/** Deltas that were sealed, as they came. */
@@ -90,7 +90,7 @@ export class SealedClient {
 	}
 
 	/** A whole sealed conversation. */
-	async ask(messages: readonly Message[], more: object = {}): Promise<Told> {
+	async ask(messages: readonly Message[], more: object = {}): Promise<SealedAnswer> {
 		const body = { messages: this.sealed(messages), ...more };
 		const response = await this.post(body);
 		const responseBody = await response.text();

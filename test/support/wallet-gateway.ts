@@ -78,7 +78,7 @@ export async function startWalletGateway(
 		post,
 		async fund({ identity }, usd) {
 			const heard = new Promise<void>((resolve) => {
-				const end = gate.books.store.onChange(() => {
+				const end = gate.openedStore.store.onChange(() => {
 					end();
 					resolve();
 				});

@@ -41,7 +41,7 @@ test("the credits of a day are the wallet's, whoever pays: the store counts them
 	for (let turn = 0; turn < 3; turn++) expect((await fixture.rpc(signedIn)).status).toBe(200);
 	// The diem of the other account paid.
 	expect(await fixture.gate.balance(own)).toBe(1_000_000_000);
-	const { store } = fixture.gate.books;
+	const { store } = fixture.gate.openedStore;
 	await store.settled();
 	const counted = await store.rpcCredits({ accountIds: [own, staker.accountId], fromBucket: 0 });
 	expect(counted.map(({ accountId, credits }) => [accountId, credits])).toEqual([[own, 60]]);

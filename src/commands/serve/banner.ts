@@ -16,24 +16,33 @@ export interface BannerOptions {
 }
 
 /** Returns the text at the start: the API's address, the first key, a request to paste. */
-export function banner(facts: BannerOptions): string {
-	const lines = ["", `Turnpike is listening on ${facts.url}`, `  API   ${facts.url}/api/v1`, `  Docs  ${facts.url}/docs`, ""];
-	if (facts.newKey !== null) {
-		lines.push(`A first account was made, with a credit of ${facts.creditUsd} USD.`);
-		if (facts.keyFromEnvironment) lines.push("Its ADMIN key is the one in TURNPIKE_ADMIN_KEY.");
-		else lines.push("Its ADMIN key, shown this once and stored only as a hash:", "", `  ${facts.newKey}`);
+export function banner(options: BannerOptions): string {
+	const lines = [
+		"",
+		`Turnpike is listening on ${options.url}`,
+		`  API   ${options.url}/api/v1`,
+		`  Docs  ${options.url}/docs`,
+		"",
+	];
+	if (options.newKey !== null) {
+		lines.push(`A first account was made, with a credit of ${options.creditUsd} USD.`);
+		if (options.keyFromEnvironment) lines.push("Its ADMIN key is the one in TURNPIKE_ADMIN_KEY.");
+		else lines.push("Its ADMIN key, shown this once and stored only as a hash:", "", `  ${options.newKey}`);
 		lines.push("");
 	}
 	const key =
-		facts.newKey !== null && !facts.keyFromEnvironment
-			? facts.newKey
-			: facts.keyFromEnvironment
+		options.newKey !== null && !options.keyFromEnvironment
+			? options.newKey
+			: options.keyFromEnvironment
 				? "$TURNPIKE_ADMIN_KEY"
 				: "$TURNPIKE_KEY";
-	if (facts.chatNote !== null) lines.push(facts.chatNote);
+	if (options.chatNote !== null) lines.push(options.chatNote);
 	lines.push(key === "$TURNPIKE_KEY" ? "Try it (with one of your keys in TURNPIKE_KEY):" : "Try it:", "");
-	lines.push(`  ${facts.chatModel === null ? modelsCurl(facts.url, key) : chatCurl(facts.url, key, facts.chatModel)}`, "");
-	if (facts.network !== null) lines.push(`  ${chainCurl(facts.url, key, facts.network)}`, "");
+	lines.push(
+		`  ${options.chatModel === null ? modelsCurl(options.url, key) : chatCurl(options.url, key, options.chatModel)}`,
+		"",
+	);
+	if (options.network !== null) lines.push(`  ${chainCurl(options.url, key, options.network)}`, "");
 	return `${lines.join("\n")}\n`;
 }
 

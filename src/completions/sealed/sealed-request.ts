@@ -80,8 +80,8 @@ export class SealedRequest {
 	}
 
 	/** Returns the sizes of the messages, without counting the packets as text. */
-	sized(facts: MessageContents): MessageContents {
-		return { ...facts, mediaBytes: facts.mediaBytes + this.#hexDigits };
+	sized(contents: MessageContents): MessageContents {
+		return { ...contents, mediaBytes: contents.mediaBytes + this.#hexDigits };
 	}
 
 	/**

@@ -11,8 +11,8 @@ export async function removeLeftFolders(parent: string, prefix: string, nowMs: n
 		if (!name.startsWith(prefix)) continue;
 		const path = join(parent, name);
 		// A folder of another user, or one that no longer exists, is skipped.
-		const facts = await stat(path).catch(() => null);
-		if (facts?.isDirectory() && nowMs - facts.mtimeMs > LEFT_MS) await rm(path, { recursive: true, force: true }).catch(() => {});
+		const stats = await stat(path).catch(() => null);
+		if (stats?.isDirectory() && nowMs - stats.mtimeMs > LEFT_MS) await rm(path, { recursive: true, force: true }).catch(() => {});
 	}
 }
 

@@ -32,7 +32,7 @@ beforeAll(() => {
 });
 beforeEach(() => {
 	site.paths = {};
-	site.asked = [];
+	site.requests = [];
 	clock = new ManualClock("2026-01-01T00:00:00Z");
 	reader = readerWith(null);
 });
@@ -161,20 +161,20 @@ test("what robots.txt forbids is not read, for this agent before all", async () 
 	expect((await read("/a")).content).toContain("/a words");
 	expect((await read("/private/open")).content).toContain("words");
 	expect((await read("/b.cgi2")).content).toContain("words");
-	site.asked = [];
+	site.requests = [];
 	expect(await codeOf(read("/private/x"))).toBe("page_robots");
 	expect(await codeOf(read("/b.cgi"))).toBe("page_robots");
-	expect(site.asked).toEqual([]);
+	expect(site.requests).toEqual([]);
 	site.paths["/redirect"] = () => new Response(null, { status: 302, headers: { location: "/private/x" } });
 	expect(await codeOf(read("/redirect"))).toBe("page_robots");
-	expect(site.asked).toEqual(["/redirect"]);
+	expect(site.requests).toEqual(["/redirect"]);
 });
 
 test("rules are kept for an hour; without any, all may be read", async () => {
 	site.paths["/a"] = () => html("<p>words</p>");
 	await read("/a");
 	await read("/a");
-	expect(site.asked).toEqual(["/robots.txt", "/a", "/a"]);
+	expect(site.requests).toEqual(["/robots.txt", "/a", "/a"]);
 	clock.advance(3_600_001);
 	site.paths["/robots.txt"] = () => text("User-agent: *\nDisallow: /", "text/plain");
 	expect(await codeOf(read("/a"))).toBe("page_robots");

@@ -24,21 +24,21 @@ export async function admitSpeech(input: Input<SpeechBody, unknown>, call: Call,
 	const catalog = deps.catalog();
 	const config = deps.config();
 	const model = resolveAudioModel(catalog, body.model ?? DEFAULT_MODEL, "tts", call.admittedAtMs);
-	const facts = model.speech;
-	if (facts === null) throw new ApiError("MODEL_OFFLINE", { param: "model" });
-	const voice = await chooseVoice(body, model, facts, caller, deps.voices);
-	const targets = ableTargets(targetsFor(model, voice), body.input, voice, model.id, facts);
+	const properties = model.speech;
+	if (properties === null) throw new ApiError("MODEL_OFFLINE", { param: "model" });
+	const voice = await chooseVoice(body, model, properties, caller, deps.voices);
+	const targets = ableTargets(targetsFor(model, voice), body.input, voice, model.id, properties);
 	recordModel(call, model, catalog.deprecationHeaders(model, call.admittedAtMs));
 	return {
 		model: model.id,
 		rate: { subject: model.id, limit: audioRateLimit(caller.account.tier, config.limits), promptTokens: 0 },
-		hold: (context: HoldContext) => deps.budgets.hold(caller, context, unitsNano(characters, facts.characterPrice)),
+		hold: (context: HoldContext) => deps.budgets.hold(caller, context, unitsNano(characters, properties.characterPrice)),
 		work(settlement) {
-			const order = orderOf({ body, raw: input.raw, call, model, facts, targets, voice, characters });
+			const order = orderOf({ body, raw: input.raw, call, model, properties, targets, voice, characters });
 			return answerSpeech({
 				call,
 				model,
-				facts,
+				properties,
 				settlement,
 				format: order.format,
 				streaming: (body.streaming ?? body.stream) === true || body.stream_format === "sse",
@@ -95,9 +95,9 @@ function ableTargets(
 	text: string,
 	voice: ChosenVoice,
 	modelId: string,
-	facts: SpeechProperties,
+	properties: SpeechProperties,
 ): readonly ModelTarget[] {
-	const fault = voice.kind === "own" ? unsayableText(text, voice.name, facts, modelId) : null;
+	const fault = voice.kind === "own" ? unsayableText(text, voice.name, properties, modelId) : null;
 	if (fault === null || !targets.some(({ upstream }) => upstream === EMBEDDED)) return targets;
 	const others = targets.filter(({ upstream }) => upstream !== EMBEDDED);
 	if (others.length === 0) throw fault;
@@ -109,14 +109,14 @@ interface OrderDeps {
 	readonly raw: Uint8Array;
 	readonly call: Call;
 	readonly model: SpeechModel;
-	readonly facts: SpeechProperties;
+	readonly properties: SpeechProperties;
 	readonly targets: readonly ModelTarget[];
 	readonly voice: ChosenVoice;
 	readonly characters: number;
 }
 
-function orderOf({ body, raw, call, model, facts, targets, voice, characters }: OrderDeps): SynthesisOrder {
-	const { accepts } = facts;
+function orderOf({ body, raw, call, model, properties, targets, voice, characters }: OrderDeps): SynthesisOrder {
+	const { accepts } = properties;
 	const own = targets.find(({ upstream }) => upstream === EMBEDDED);
 	const others = targets.filter(({ upstream }) => upstream !== EMBEDDED);
 	return {
@@ -128,7 +128,7 @@ function orderOf({ body, raw, call, model, facts, targets, voice, characters }: 
 		characters,
 		voice,
 		format: body.response_format ?? "mp3",
-		sampleRate: facts.sampleRate,
+		sampleRate: properties.sampleRate,
 		speed: body.speed ?? 1,
 		prompt: accepts.prompt ? (body.prompt ?? body.instructions) : undefined,
 		temperature: accepts.temperature ? body.temperature : undefined,

@@ -12,7 +12,7 @@ import type { Synthesis } from "./synthesis.ts";
 export interface AdmittedSpeech {
 	readonly call: Call;
 	readonly model: SpeechModel;
-	readonly facts: SpeechProperties;
+	readonly properties: SpeechProperties;
 	readonly settlement: Settlement;
 	readonly format: AudioFormat;
 	readonly streaming: boolean;
@@ -93,9 +93,9 @@ function leftOr(speech: AdmittedSpeech, error: unknown): MeteredAnswer {
 }
 
 /** Posts the characters that were spoken; returns null if the request was settled before. */
-function post({ model, facts, settlement, synthesis }: AdmittedSpeech, status: number): Posted | null {
+function post({ model, properties, settlement, synthesis }: AdmittedSpeech, status: number): Posted | null {
 	const units = synthesis.charactersSpoken;
-	const lines = units > 0 ? [{ sku: `${model.id}-tts-mcharacter`, units, picoPrice: facts.characterPrice }] : [];
+	const lines = units > 0 ? [{ sku: `${model.id}-tts-mcharacter`, units, picoPrice: properties.characterPrice }] : [];
 	const posted = settlement.post({ lines, usage: null, status, upstream: synthesis.upstream });
 	if (posted === null && status === 200) throw new ApiError("UNKNOWN_ERROR", { cause: new Error("speech was settled twice") });
 	return posted;

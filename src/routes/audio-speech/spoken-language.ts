@@ -14,10 +14,10 @@ const LANGUAGE_NAMES = new Intl.DisplayNames("en", { type: "language", languageD
  * Returns the voice of a request that names none: one for the language of the text, or the language that the caller
  * gives.
  */
-export function voiceForText(text: string, hint: string | undefined, facts: SpeechProperties): string {
-	const usual = voiceOf(facts.defaultVoice);
-	if (usual === undefined) return facts.defaultVoice;
-	const speakers = knownVoices(facts);
+export function voiceForText(text: string, hint: string | undefined, properties: SpeechProperties): string {
+	const usual = voiceOf(properties.defaultVoice);
+	if (usual === undefined) return properties.defaultVoice;
+	const speakers = knownVoices(properties);
 	const hinted = hint === undefined ? undefined : voiceForHint(hint, [usual, ...speakers]);
 	if (hinted !== undefined && unsayableScript(text, hinted.language) === null) return hinted.id;
 	const language = languageByScript(text, usual.language);
@@ -29,11 +29,11 @@ export function voiceForText(text: string, hint: string | undefined, facts: Spee
  * Returns why the built-in model cannot speak the text in this voice; null if it can, and for voices that are not
  * its own.
  */
-export function unsayableText(text: string, name: string, facts: SpeechProperties, modelId: string): ApiError | null {
+export function unsayableText(text: string, name: string, properties: SpeechProperties, modelId: string): ApiError | null {
 	const voice = voiceOf(name);
 	const script = voice === undefined ? null : unsayableScript(text, voice.language);
 	if (voice === undefined || script === null) return null;
-	const able = knownVoices(facts).filter(({ language }) => unsayableScript(text, language) === null);
+	const able = knownVoices(properties).filter(({ language }) => unsayableScript(text, language) === null);
 	const fault = `The text is written in ${script} script, which voice "${name}" (${titleOf(voice)}) cannot say`;
 	if (able.length === 0)
 		return new ApiError("INVALID_REQUEST", {
@@ -50,8 +50,8 @@ export function unsayableText(text: string, name: string, facts: SpeechPropertie
 
 const titleOf = ({ language }: SpeechVoice): string => LANGUAGE_NAMES.of(language) ?? language;
 
-const knownVoices = (facts: SpeechProperties): readonly SpeechVoice[] =>
-	facts.voices.flatMap((name) => {
+const knownVoices = (properties: SpeechProperties): readonly SpeechVoice[] =>
+	properties.voices.flatMap((name) => {
 		const voice = voiceOf(name);
 		return voice === undefined ? [] : [voice];
 	});

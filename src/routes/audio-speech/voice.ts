@@ -23,16 +23,16 @@ const HANDLE = /^vv_[A-Za-z0-9_-]{1,200}$/;
 export async function chooseVoice(
 	{ voice: name, input, language }: Pick<SpeechBody, "voice" | "input" | "language">,
 	model: SpeechModel,
-	facts: SpeechProperties,
+	properties: SpeechProperties,
 	caller: Caller,
 	voices: VoiceService,
 ): Promise<ChosenVoice> {
-	if (name !== undefined && facts.voices.includes(name)) return { kind: "own", name };
-	if (name === undefined || name === AUTO) return { kind: "own", name: voiceForText(input, language, facts) };
+	if (name !== undefined && properties.voices.includes(name)) return { kind: "own", name };
+	if (name === undefined || name === AUTO) return { kind: "own", name: voiceForText(input, language, properties) };
 	if (HANDLE.test(name)) return { kind: "cloned", voice: await clonedVoice(name, model, caller, voices) };
-	const alias = openAiVoice(name, facts.voices);
+	const alias = openAiVoice(name, properties.voices);
 	if (alias !== undefined) return { kind: "own", name: alias };
-	const list = facts.voices.join(", ");
+	const list = properties.voices.join(", ");
 	throw badVoice(`Voice ${JSON.stringify(shortened(name))} is not supported by model "${model.id}". Supported voices: ${list}`);
 }
 

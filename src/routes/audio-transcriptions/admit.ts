@@ -38,11 +38,11 @@ export async function admitTranscription(
 	if (file === null) throw invalidField(["file"], "is required: the audio, as a file");
 	const { measure, container } = await measured(deps.encoder, file.bytes, call);
 	recordModel(call, model, deps.catalog().deprecationHeaders(model, call.admittedAtMs));
-	const facts = model.transcription;
+	const properties = model.transcription;
 	return {
 		model: model.id,
 		rate: { subject: model.id, limit: audioRateLimit(caller.account.tier, deps.config().limits), promptTokens: 0 },
-		hold: (context: HoldContext) => deps.budgets.hold(caller, context, unitsNano(measure.ms, facts.millisecondPrice)),
+		hold: (context: HoldContext) => deps.budgets.hold(caller, context, unitsNano(measure.ms, properties.millisecondPrice)),
 		work: (settlement) =>
 			new TranscriptionRun({ body, call, settlement, model, measure, container, file: file.bytes }, deps).answer(),
 	};
@@ -71,11 +71,11 @@ async function measured(
 function neededTimings(
 	format: TranscriptFormat,
 	body: TranscriptionBody,
-	facts: TranscriptionProperties,
+	properties: TranscriptionProperties,
 ): "none" | "segment" | "word" {
 	if (format === "srt" || format === "vtt") return "segment";
 	if (format === "verbose_json") return body["timestamp_granularities[]"] ?? "segment";
-	return format === "json" && body.timestamps === true ? facts.timestamps : "none";
+	return format === "json" && body.timestamps === true ? properties.timestamps : "none";
 }
 
 interface RunDeps {

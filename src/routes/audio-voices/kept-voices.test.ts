@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { readyEncoder } from "../../../test/support/audio-engines.ts";
-import type { SpeechAsked } from "../../../test/support/providers/speech-scripts.ts";
+import type { ScriptedSpeechRequest } from "../../../test/support/providers/speech-scripts.ts";
 import { type SpeechServer, startSpeechServer } from "../../../test/support/providers/speech-server.ts";
 import { type RunningGateway, startGateway } from "../../../test/support/running-gateway.ts";
 import { toneFile } from "../../../test/support/tone-file.ts";
@@ -18,7 +18,7 @@ let beforeUpload: Promise<unknown> | null = null;
 let refuseUpload: Response | null = null;
 
 /** Making and deleting of voices, from the references of ElevenLabs, LMNT and fal. */
-async function voices(asked: SpeechAsked): Promise<Response | undefined> {
+async function voices(asked: ScriptedSpeechRequest): Promise<Response | undefined> {
 	const { provider, method, path, body, files } = asked;
 	const place = `${provider} ${method} ${path.replace(/\/their-\d+$/, "/:id")}`;
 	if (["elevenlabs POST /v1/voices/add", "lmnt POST /v1/ai/voice", "fal POST /fal-ai/minimax/voice-clone"].includes(place)) {

@@ -159,10 +159,10 @@ describe("a voice", () => {
 		const voice = await handle({ model: MINIMAX });
 		aheadMs = 6 * DAY;
 		expect((await speak({ model: MINIMAX, voice })).status).toBe(200);
-		await gate.books.store.settled();
+		await gate.openedStore.store.settled();
 		aheadMs = 12 * DAY;
 		expect((await speak({ model: MINIMAX, voice })).status).toBe(200);
-		await gate.books.store.settled();
+		await gate.openedStore.store.settled();
 		aheadMs = 20 * DAY;
 		expect((await speak({ model: MINIMAX, voice })).status).toBe(400);
 	});
@@ -172,7 +172,7 @@ describe("a voice", () => {
 		aheadMs = 6 * DAY;
 		upstream.next({ status: 500 });
 		expect((await speak({ model: MINIMAX, voice })).status).toBe(500);
-		await gate.books.store.settled();
+		await gate.openedStore.store.settled();
 		aheadMs = 8 * DAY;
 		expect((await speak({ model: MINIMAX, voice })).status).toBe(400);
 	});

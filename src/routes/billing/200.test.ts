@@ -428,7 +428,7 @@ describe("GET /billing/movements", () => {
 		await credit(admin, { accountId, amount: "2.5", reference: `order-${accountId}` });
 		await debit(admin, { accountId, amount: "0.25", reference: `back-${accountId}` });
 		const requestId = await billing.chat(40, 500, { key });
-		await billing.gate.books.store.settled();
+		await billing.gate.openedStore.store.settled();
 		await refund(admin, { requestId, reference: `sorry-${accountId}` });
 		const page = await billing.read<Movements>("/movements", key);
 		expect(faults(MovementsSchema, page)).toEqual([]);

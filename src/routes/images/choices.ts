@@ -25,14 +25,14 @@ export interface ChosenTiers {
  * Returns the chosen tiers.
  * @throws ApiError INVALID_REQUEST with `issues` that name the model's tiers
  */
-export function chooseTiers(requested: RequestedTiers, facts: ImageProperties): ChosenTiers {
-	const { aspectRatios, resolutions, qualities } = facts;
-	const ratio = requested.aspect_ratio ?? facts.defaultAspectRatio ?? "auto";
+export function chooseTiers(requested: RequestedTiers, properties: ImageProperties): ChosenTiers {
+	const { aspectRatios, resolutions, qualities } = properties;
+	const ratio = requested.aspect_ratio ?? properties.defaultAspectRatio ?? "auto";
 	if (ratio !== "auto" && !aspectRatios.includes(ratio)) throw notOffered("aspect_ratio", ratio, ["auto", ...aspectRatios]);
-	const resolution = requested.resolution ?? facts.defaultResolution;
+	const resolution = requested.resolution ?? properties.defaultResolution;
 	const known = resolutions.length > 0 ? resolutions : ["1K"];
 	if (!known.includes(resolution)) throw notOffered("resolution", resolution, known);
-	const quality = qualities.length === 0 ? null : (requested.quality ?? facts.defaultQuality);
+	const quality = qualities.length === 0 ? null : (requested.quality ?? properties.defaultQuality);
 	if (quality !== null && !qualities.includes(quality)) throw notOffered("quality", quality, qualities);
 	return { ratio, resolution, quality, format: formatOf(requested.output_format) ?? (resolution === "1K" ? "png" : "jpeg") };
 }
@@ -53,10 +53,10 @@ export function notOffered(field: string, value: string, offered: readonly strin
  */
 export function resolvedRatio(
 	ratio: string,
-	facts: ImageProperties,
+	properties: ImageProperties,
 	picture: ImageSize,
 ): { name: string | null; size: ImageSize } {
-	const name = ratio === "auto" ? nearestRatio(facts.aspectRatios, picture) : ratio;
+	const name = ratio === "auto" ? nearestRatio(properties.aspectRatios, picture) : ratio;
 	const size = name === null ? null : ratioOf(name);
 	return { name, size: size ?? { width: picture.width, height: picture.height } };
 }
@@ -65,8 +65,8 @@ export function resolvedRatio(
  * Returns how an upstream's picture is finished. With tiers it gets exactly the tier's size. Without tiers it keeps its
  * size, is cropped if the ratio differs, and is never enlarged.
  */
-export function finishOptions(facts: ImageProperties, choices: ChosenTiers, ratio: ImageSize): FinishOptions {
+export function finishOptions(properties: ImageProperties, choices: ChosenTiers, ratio: ImageSize): FinishOptions {
 	const { format, resolution } = choices;
-	if (facts.resolutions.length > 0) return { format, size: tierSize(resolution, ratio), fit: "cover" };
+	if (properties.resolutions.length > 0) return { format, size: tierSize(resolution, ratio), fit: "cover" };
 	return { format, size: largestSize(ratio, MAX_IMAGE_PIXELS), fit: "cover", enlarge: false };
 }

@@ -45,9 +45,9 @@ export async function admitEdit(order: EditOrder, call: Call, deps: ImageDeps): 
 	const { model, prompt, sources, choices } = order;
 	const { caller } = call;
 	if (caller === null) throw new ApiError("AUTHENTICATION_FAILED");
-	const facts = model.image;
-	checkPrompt(prompt, facts.promptCharacterLimit);
-	if (sources.length > 1 && !facts.combinesImages)
+	const properties = model.image;
+	checkPrompt(prompt, properties.promptCharacterLimit);
+	if (sources.length > 1 && !properties.combinesImages)
 		throw invalidField([order.param], `"${model.id}" takes one picture`, "too_big");
 	const mustCheck = await isChecked(order.safeMode, deps);
 	recordModel(call, model, deps.catalog().deprecationHeaders(model, call.admittedAtMs));
@@ -126,10 +126,10 @@ class Edit {
 		const pictures = await readPictures(sources, bytes, this.#deps, this.#call);
 		const [base] = pictures;
 		if (base === undefined) throw invalidField([this.#order.param], "is required");
-		const facts = model.image;
-		const ratio = resolvedRatio(choices.ratio, facts, exactSize ?? base);
+		const properties = model.image;
+		const ratio = resolvedRatio(choices.ratio, properties, exactSize ?? base);
 		const finish: FinishOptions =
-			exactSize === null ? finishOptions(facts, choices, ratio.size) : { format: choices.format, size: exactSize };
+			exactSize === null ? finishOptions(properties, choices, ratio.size) : { format: choices.format, size: exactSize };
 		const answer = await this.#deps.upstreams.make({
 			requestId,
 			tenant,

@@ -21,11 +21,11 @@ test("401 without a key", async () => {
 
 test("402 for an account without funds, before the page is read", async () => {
 	const poor = await gate.newKey({ creditUsd: "0.009" });
-	site.asked = [];
+	site.requests = [];
 	const answer = await gate.call("POST", "/augment/scrape", PAGE, as(poor.secret));
 	expect(answer.status).toBe(402);
 	expect(await codeOf(answer)).toBe("INSUFFICIENT_BALANCE");
-	expect(site.asked).toEqual([]);
+	expect(site.requests).toEqual([]);
 });
 
 test("413 for a body over 64 KiB", async () => {

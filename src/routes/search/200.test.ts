@@ -12,7 +12,7 @@ beforeAll(async () => {
 	});
 });
 beforeEach(() => {
-	scripted.asked.length = 0;
+	scripted.requests.length = 0;
 	scripted.broken.clear();
 	scripted.total = 50;
 });
@@ -51,15 +51,15 @@ test("gives as many as are asked for", async () => {
 
 test("begins with brave where the caller names none, whatever the operator's order", async () => {
 	await send(gate, { query: "tea" });
-	expect(scripted.asked.at(-1)?.provider).toBe("brave");
+	expect(scripted.requests.at(-1)?.provider).toBe("brave");
 });
 
 test("asks the wanted provider first, and the operator's others where it is not set up or fails", async () => {
 	await send(gate, { query: "tea", search_provider: "google" });
-	expect(scripted.asked.at(-1)?.provider).toBe("google");
+	expect(scripted.requests.at(-1)?.provider).toBe("google");
 	scripted.broken.set("brave", () => new Response("", { status: 500 }));
 	expect((await send(gate, { query: "tea", search_provider: "brave" })).status).toBe(200);
-	expect(scripted.asked.slice(-2).map(({ provider }) => provider)).toEqual(["brave", "searxng"]);
+	expect(scripted.requests.slice(-2).map(({ provider }) => provider)).toEqual(["brave", "searxng"]);
 });
 
 test("no results are an answer too", async () => {

@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 beforeEach(() => {
 	scripted.broken.clear();
-	scripted.asked.length = 0;
+	scripted.requests.length = 0;
 });
 afterAll(() => Promise.all([gate.stop(), scripted.stop()]));
 
@@ -37,7 +37,7 @@ test.each([
 	const answer = await send(gate, body);
 	expect(answer.status).toBe(400);
 	expect(await answer.json()).toMatchObject({ code: "INVALID_REQUEST", issues: [{ path: [field] }], details: { [field]: {} } });
-	expect(scripted.asked).toEqual([]);
+	expect(scripted.requests).toEqual([]);
 });
 
 test("401 without a key", async () => {
@@ -49,7 +49,7 @@ test("402 for an account without funds, before anybody is asked", async () => {
 	const answer = await send(gate, { query: "tea" }, as(poor.secret));
 	expect(answer.status).toBe(402);
 	expect(await codeOf(answer)).toBe("INSUFFICIENT_BALANCE");
-	expect(scripted.asked).toEqual([]);
+	expect(scripted.requests).toEqual([]);
 });
 
 test("415 for a body that is not declared as JSON", async () => {

@@ -53,7 +53,7 @@ test("charges and refunds stand in it newest first, with the request and the mod
 	const chatted = await fixture.chat(signedIn, 200);
 	expect([called.status, chatted.status]).toEqual([200, 200]);
 	const requestOf = (answer: Response) => answer.headers.get("x-request-id") ?? "";
-	await fixture.gate.books.store.settled();
+	await fixture.gate.openedStore.store.settled();
 	await refund(fixture.gate.admin, { requestId: requestOf(called) });
 	const { currentBalance, transactions } = await page(wallet.address, signedIn);
 	expect(transactions.map(({ type, amount, requestId, modelId }) => [type, nano(amount), requestId, modelId])).toEqual([

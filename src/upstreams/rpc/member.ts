@@ -67,7 +67,7 @@ export function serverOf({ url, headers }: RpcUpstreamConfig): string {
 
 export function memberOf({ network, name, config, isPublic, server, before }: MemberSettings): RpcMember {
 	const { url, order, weight, capabilities, maxConcurrent = Number.POSITIVE_INFINITY, health } = config;
-	const facts = before?.state ?? newServerState();
+	const state = before?.state ?? newServerState();
 	const init = initFor(url);
 	return {
 		network,
@@ -90,9 +90,9 @@ export function memberOf({ network, name, config, isPublic, server, before }: Me
 		maxConcurrent,
 		failures: health.failures,
 		probeEveryMs: health.probeEveryMs,
-		health: facts.health,
-		load: resizeCallSlots(facts.load, maxConcurrent),
-		state: facts,
+		health: state.health,
+		load: resizeCallSlots(state.load, maxConcurrent),
+		state,
 		server,
 		settings: JSON.stringify([name, config, isPublic]),
 	};

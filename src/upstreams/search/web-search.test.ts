@@ -14,7 +14,7 @@ beforeAll(() => {
 	scripted = startScriptedSearch();
 });
 beforeEach(() => {
-	scripted.asked.length = 0;
+	scripted.requests.length = 0;
 	scripted.broken.clear();
 	scripted.total = 50;
 	logged = [];
@@ -39,7 +39,7 @@ function searchOver(section: Config["web"]["search"]) {
 const over = (...order: SearchProviderName[]) => searchOver(scripted.section(order));
 const ask = (search: ReturnType<typeof over>, limit = 3, prefer?: SearchProviderName, signal = new AbortController().signal) =>
 	search.search({ text: "tea houses", limit, prefer }, signal);
-const askedOf = () => scripted.asked.map(({ provider }) => provider);
+const askedOf = () => scripted.requests.map(({ provider }) => provider);
 
 test.each([...ALL])("%s answers in the one form", async (name) => {
 	const { provider, results } = await ask(over(name));
@@ -48,7 +48,7 @@ test.each([...ALL])("%s answers in the one form", async (name) => {
 	const content = name === "brave" ? "about <strong>tea</strong>" : name === "google" ? "about <b>tea</b>" : "about tea";
 	const date = name === "tavily" ? "" : "2025-01-02T03:04:05";
 	expect(results[0]).toEqual({ title: "Tea 0", url: "https://tea.example/0", content, date });
-	expect(scripted.asked).toHaveLength(1);
+	expect(scripted.requests).toHaveLength(1);
 });
 
 test.each(["brave", "google", "tavily", "exa"] as const)("%s tells no key of ours in its results", async (name) => {
@@ -71,9 +71,9 @@ test("adult results are left out as the operator says", async () => {
 	const seen: unknown[] = [];
 	for (const safeSearch of ["off", "moderate", "strict"] as const) {
 		settings = { ...settings, safeSearch };
-		scripted.asked.length = 0;
+		scripted.requests.length = 0;
 		for (const name of ["searxng", "brave", "google", "exa"] as const) await ask(over(name));
-		seen.push(scripted.asked.map(({ query }) => query.safesearch ?? query.safe ?? query.moderation));
+		seen.push(scripted.requests.map(({ query }) => query.safesearch ?? query.safe ?? query.moderation));
 	}
 	expect(seen).toEqual([
 		["0", "off", "off", false],
@@ -86,7 +86,7 @@ test("a query of more words than Brave takes is cut for it", async () => {
 	const text = "word ".repeat(79).trim();
 	const { results } = await over("brave").search({ text, limit: 1 }, new AbortController().signal);
 	expect(results).toHaveLength(1);
-	expect(String(scripted.asked[0]?.query.q).split(" ")).toHaveLength(50);
+	expect(String(scripted.requests[0]?.query.q).split(" ")).toHaveLength(50);
 });
 
 test("the next one is asked where one fails, whichever way, and the log has neither query nor key", async () => {

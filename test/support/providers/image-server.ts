@@ -54,7 +54,7 @@ export function startImageProviderServer(picture: Uint8Array): ImageProviderServ
 				});
 			const [header, value] = script.key;
 			if (request.headers.get(header) !== value(PROVIDER_KEY)) state.complaints.push(`${name}: no key in ${header}`);
-			const asked: ImageRequest = {
+			const imageRequest: ImageRequest = {
 				method: request.method,
 				path,
 				query: searchParams,
@@ -64,14 +64,14 @@ export function startImageProviderServer(picture: Uint8Array): ImageProviderServ
 			const isAsking = request.method === "POST" && script.asks.test(path);
 			if (isAsking) {
 				state.headers.push(request.headers);
-				const odd = Object.keys(asked.body).filter((member) => !script.known.includes(member));
+				const odd = Object.keys(imageRequest.body).filter((member) => !script.known.includes(member));
 				if (odd.length > 0) state.complaints.push(`${name}: does not know ${odd.join(", ")}`);
 				if (behaviour.answer) return behaviour.answer();
 			}
 			const address = `http://127.0.0.1:${server.port}/${name}`;
 			let answer: Response;
 			try {
-				answer = script.answer(asked, {
+				answer = script.answer(imageRequest, {
 					picture: behaviour.picture ?? picture,
 					keep: () => behaviour.keptAt ?? `${address}/kept/${state.paths.length}`,
 					at: (below) => `${address}${below}`,

@@ -42,10 +42,10 @@ export function startProviderServer(): ProviderServer {
 			const aborted = Promise.withResolvers<void>();
 			request.signal.addEventListener("abort", () => aborted.resolve());
 			const body = (await request.json()) as Record<string, unknown>;
-			const asked = { provider: name, path: `/${rest.join("/")}`, headers: request.headers, body, aborted: aborted.promise };
-			requests.push(asked);
-			complaints.push(...script.complaints(asked).map((complaint) => `${name}: ${complaint}`));
-			const stream = body.stream === true || /stream/i.test(asked.path);
+			const received = { provider: name, path: `/${rest.join("/")}`, headers: request.headers, body, aborted: aborted.promise };
+			requests.push(received);
+			complaints.push(...script.complaints(received).map((complaint) => `${name}: ${complaint}`));
+			const stream = body.stream === true || /stream/i.test(received.path);
 			return answer(playFor(queue.shift() ?? TALK, script, stream), aborted.promise);
 		},
 	});

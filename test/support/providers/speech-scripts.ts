@@ -10,7 +10,7 @@
 import type { AudioFormatName } from "../../../src/catalog/types.ts";
 import type { ProviderName } from "../../../src/config/providers.ts";
 
-export interface SpeechAsked {
+export interface ScriptedSpeechRequest {
 	readonly provider: string;
 	readonly method: string;
 	readonly path: string;
@@ -28,9 +28,9 @@ export interface SpeechScript {
 	/** What stands in the header of the key. */
 	readonly key: readonly [header: string, value: string];
 	/** The format that the request asks for; null: the request is none of this provider's reference. */
-	format(asked: SpeechAsked): AudioFormatName | null;
+	format(speechRequest: ScriptedSpeechRequest): AudioFormatName | null;
 	/** JSON with the audio in it; absent: the audio itself. */
-	json?(audio: string, asked: SpeechAsked): object;
+	json?(audio: string, speechRequest: ScriptedSpeechRequest): object;
 	/** Its words for a refused key. */
 	readonly refusal: object;
 }

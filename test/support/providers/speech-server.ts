@@ -1,6 +1,6 @@
 /** All scripted providers of speech behind one real socket: each below its own name. */
 import type { AudioFormatName } from "../../../src/catalog/types.ts";
-import { PROVIDER_KEY, SPEECH_SCRIPTS, type SpeechAsked, type SpeechScript } from "./speech-scripts.ts";
+import { PROVIDER_KEY, type ScriptedSpeechRequest, SPEECH_SCRIPTS, type SpeechScript } from "./speech-scripts.ts";
 
 /** What the next request gets in place of its audio. */
 export interface SpeechPlay {
@@ -19,12 +19,12 @@ export interface SpeechPlay {
 }
 
 export interface SpeechServer {
-	readonly requests: SpeechAsked[];
+	readonly requests: ScriptedSpeechRequest[];
 	/** What came that the references do not know. */
 	readonly complaints: string[];
 	next(...plays: readonly SpeechPlay[]): void;
 	/** Answers requests below a provider's address that are no speech; undefined: not its matter. */
-	also(answer: (asked: SpeechAsked) => Response | undefined | Promise<Response | undefined>): void;
+	also(answer: (speechRequest: ScriptedSpeechRequest) => Response | undefined | Promise<Response | undefined>): void;
 	/** Of a configuration: one for each provider, named like it. */
 	readonly upstreams: Readonly<Record<string, object>>;
 	reset(): void;
@@ -42,7 +42,7 @@ const TYPES: Readonly<Record<AudioFormatName, string>> = {
 
 /** `sounds`: what is said, in every format. */
 export function startSpeechServer(sounds: Readonly<Record<AudioFormatName, Uint8Array>>): SpeechServer {
-	const requests: SpeechAsked[] = [];
+	const requests: ScriptedSpeechRequest[] = [];
 	const complaints: string[] = [];
 	const queue: SpeechPlay[] = [];
 	let also: Parameters<SpeechServer["also"]>[0] = () => undefined;
@@ -53,18 +53,21 @@ export function startSpeechServer(sounds: Readonly<Record<AudioFormatName, Uint8
 		development: false,
 		error: () => new Response(null, { status: 500 }),
 		async fetch(request) {
-			const asked = await askedOf(request);
-			const script = SPEECH_SCRIPTS.find(({ provider }) => provider === asked.provider);
+			const speechRequest = await askedOf(request);
+			const script = SPEECH_SCRIPTS.find(({ provider }) => provider === speechRequest.provider);
 			if (script === undefined) return new Response(null, { status: 404 });
-			requests.push(asked);
-			const other = await also(asked);
+			requests.push(speechRequest);
+			const other = await also(speechRequest);
 			if (other !== undefined) return other;
 			const [header, value] = script.key;
-			const isFile = asked.method === "GET";
-			if (!isFile && asked.headers.get(header) !== value) complaints.push(`${asked.provider}: no key in ${header}`);
-			const format = script.format(asked);
-			if (format !== null) return speak(script, asked, format, sounds[format], queue);
-			complaints.push(`${asked.provider}: ${asked.method} ${asked.path} ${JSON.stringify(asked.body)}`);
+			const isFile = speechRequest.method === "GET";
+			if (!isFile && speechRequest.headers.get(header) !== value)
+				complaints.push(`${speechRequest.provider}: no key in ${header}`);
+			const format = script.format(speechRequest);
+			if (format !== null) return speak(script, speechRequest, format, sounds[format], queue);
+			complaints.push(
+				`${speechRequest.provider}: ${speechRequest.method} ${speechRequest.path} ${JSON.stringify(speechRequest.body)}`,
+			);
 			return new Response(null, { status: 400 });
 		},
 	});
@@ -97,7 +100,7 @@ export function startSpeechServer(sounds: Readonly<Record<AudioFormatName, Uint8
 	};
 }
 
-async function askedOf(request: Request): Promise<SpeechAsked> {
+async function askedOf(request: Request): Promise<ScriptedSpeechRequest> {
 	const { pathname, searchParams } = new URL(request.url);
 	const [, provider = "", ...rest] = pathname.split("/");
 	const aborted = Promise.withResolvers<void>();
@@ -120,23 +123,25 @@ async function askedOf(request: Request): Promise<SpeechAsked> {
 
 async function speak(
 	script: SpeechScript,
-	asked: SpeechAsked,
+	speechRequest: ScriptedSpeechRequest,
 	format: AudioFormatName,
 	sound: Uint8Array,
 	queue: SpeechPlay[],
 ): Promise<Response> {
-	const isFile = script.provider === "fal" && asked.method === "GET";
+	const isFile = script.provider === "fal" && speechRequest.method === "GET";
 	// The audio of fal is a file that the answer names.
-	if (script.provider === "fal" && !isFile && queue[0]?.audio !== undefined) return Response.json(script.json?.("", asked));
+	if (script.provider === "fal" && !isFile && queue[0]?.audio !== undefined)
+		return Response.json(script.json?.("", speechRequest));
 	const play = queue.shift() ?? {};
-	if (play.hang) await asked.aborted;
+	if (play.hang) await speechRequest.aborted;
 	if (play.body !== undefined || play.status !== undefined) {
 		const { status = 200, body = {}, headers = {} } = play;
 		const text = typeof body === "string" ? body : JSON.stringify(body);
 		return new Response(text, { status, headers: { "content-type": "application/json", ...headers } });
 	}
 	const audio = play.audio ?? sound;
-	if (script.json !== undefined && !isFile) return Response.json(script.json(Buffer.from(audio).toString("base64"), asked));
+	if (script.json !== undefined && !isFile)
+		return Response.json(script.json(Buffer.from(audio).toString("base64"), speechRequest));
 	const half = Math.floor(audio.length / 2);
 	const body = new ReadableStream({
 		async pull(controller) {

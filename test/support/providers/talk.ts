@@ -34,7 +34,7 @@ export interface Talk {
 	/** Throws the ApiError that the caller would get. */
 	hear(body?: object, options?: ForwardOptions & { readonly capabilities?: Partial<TextCapabilities> }): Promise<Heard>;
 	/** The body of the last request. */
-	readonly asked: Record<string, unknown>;
+	readonly lastBody: Record<string, unknown>;
 }
 
 export interface TalkOptions {
@@ -56,7 +56,7 @@ export function talkTo(script: ProviderScript, { fetchPublic, config, timeouts }
 	return {
 		played,
 		upstreams,
-		get asked() {
+		get lastBody() {
 			return played.requests.at(-1)?.body ?? {};
 		},
 		async hear(body = {}, { capabilities = { supportsReasoning: true }, ...options } = {}) {

@@ -9,7 +9,7 @@
 import type { ProviderName } from "../../../src/config/providers.ts";
 import { PROVIDER_KEY } from "./speech-scripts.ts";
 
-export interface TranscriptionAsked {
+export interface ScriptedTranscriptionRequest {
 	readonly provider: string;
 	readonly method: string;
 	readonly path: string;
@@ -22,7 +22,7 @@ export interface TranscriptionAsked {
 	readonly aborted: Promise<void>;
 }
 
-type Answers = (asked: TranscriptionAsked) => object | null;
+type Answers = (transcriptionRequest: ScriptedTranscriptionRequest) => object | null;
 
 /** What all of them heard. */
 export const SAID = {
@@ -45,7 +45,7 @@ const { text, language, words, segments } = SAID;
 const DURATION = 2.4;
 
 /** The protocol of OpenAI: times where they were asked for. */
-function likeOpenAi({ path, body }: TranscriptionAsked, more: object): object | null {
+function likeOpenAi({ path, body }: ScriptedTranscriptionRequest, more: object): object | null {
 	if (path !== "/audio/transcriptions" || typeof body.model !== "string") return null;
 	const granularity = String(body["timestamp_granularities[]"]);
 	if (body.response_format === "json" || body.response_format === undefined) return { text, ...more };
@@ -138,9 +138,12 @@ const PROVIDERS: Readonly<Record<string, { readonly key: readonly [string, strin
 	},
 	groq: {
 		key: ["authorization", `Bearer ${PROVIDER_KEY}`],
-		answer: (asked) => likeOpenAi(asked, { x_groq: { id: "req_1" } }),
+		answer: (transcriptionRequest) => likeOpenAi(transcriptionRequest, { x_groq: { id: "req_1" } }),
 	},
-	openai: { key: ["authorization", `Bearer ${PROVIDER_KEY}`], answer: (asked) => likeOpenAi(asked, {}) },
+	openai: {
+		key: ["authorization", `Bearer ${PROVIDER_KEY}`],
+		answer: (transcriptionRequest) => likeOpenAi(transcriptionRequest, {}),
+	},
 	fal: {
 		key: ["authorization", `Key ${PROVIDER_KEY}`],
 		answer({ method, path, body }) {
@@ -193,7 +196,7 @@ export const TRANSCRIPTION_PROVIDERS: readonly { readonly provider: ProviderName
 ];
 
 export interface TranscriptionServer {
-	readonly requests: TranscriptionAsked[];
+	readonly requests: ScriptedTranscriptionRequest[];
 	readonly complaints: string[];
 	/** In place of the next answers; a promise is waited for. */
 	next(...answers: readonly (Response | "hang")[]): void;
@@ -203,7 +206,7 @@ export interface TranscriptionServer {
 }
 
 export function startTranscriptionServer(): TranscriptionServer {
-	const requests: TranscriptionAsked[] = [];
+	const requests: ScriptedTranscriptionRequest[] = [];
 	const complaints: string[] = [];
 	const queue: (Response | "hang")[] = [];
 	const server = Bun.serve({
@@ -212,19 +215,19 @@ export function startTranscriptionServer(): TranscriptionServer {
 		idleTimeout: 0,
 		development: false,
 		async fetch(request) {
-			const asked = await askedOf(request);
-			const { provider, path, method } = asked;
+			const transcriptionRequest = await askedOf(request);
+			const { provider, path, method } = transcriptionRequest;
 			const script = PROVIDERS[provider];
 			if (script === undefined) return new Response(null, { status: 404 });
-			requests.push(asked);
+			requests.push(transcriptionRequest);
 			const [header, value] = script.key;
-			if (asked.headers.get(header) !== value) complaints.push(`${provider}: no key in ${header}`);
+			if (transcriptionRequest.headers.get(header) !== value) complaints.push(`${provider}: no key in ${header}`);
 			const played = queue.shift();
-			if (played === "hang") await asked.aborted;
+			if (played === "hang") await transcriptionRequest.aborted;
 			if (played instanceof Response) return played;
-			const answer = script.answer(asked);
+			const answer = script.answer(transcriptionRequest);
 			if (answer !== null) return Response.json(answer);
-			complaints.push(`${provider}: ${method} ${path} ${JSON.stringify(asked.body)}`);
+			complaints.push(`${provider}: ${method} ${path} ${JSON.stringify(transcriptionRequest.body)}`);
 			return new Response(null, { status: 404 });
 		},
 	});
@@ -253,7 +256,7 @@ export function startTranscriptionServer(): TranscriptionServer {
 	};
 }
 
-async function askedOf(request: Request): Promise<TranscriptionAsked> {
+async function askedOf(request: Request): Promise<ScriptedTranscriptionRequest> {
 	const { pathname, searchParams } = new URL(request.url);
 	const [, provider = "", ...rest] = pathname.split("/");
 	const aborted = Promise.withResolvers<void>();

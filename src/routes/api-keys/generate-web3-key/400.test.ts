@@ -28,7 +28,7 @@ const encoded = (value: unknown) => Buffer.from(JSON.stringify(value)).toString(
 async function tokenWith(claims: object, secret?: string, algorithm: "HS256" | "HS512" = "HS256"): Promise<string> {
 	const iat = Math.floor(clock.wallMs() / 1000);
 	const right = { iss: "turnpike", aud: "generate_web3_key", iat, exp: iat + 900, jti: crypto.randomUUID() };
-	const key = secret ?? (await web3.gate.books.store.admin("sharedSecret", { name: "web3-key-token" }));
+	const key = secret ?? (await web3.gate.openedStore.store.admin("sharedSecret", { name: "web3-key-token" }));
 	return sign({ ...right, ...claims }, key, algorithm);
 }
 

@@ -12,8 +12,8 @@ afterAll(() => web3.stop());
 test("the wallet of a disabled account gets no key, and its token stays good", async () => {
 	const { wallet, accountId } = await web3.staker();
 	const token = await web3.token();
-	await web3.gate.books.store.admin("changeAccount", { accountId, changes: { disabled: true } });
+	await web3.gate.openedStore.store.admin("changeAccount", { accountId, changes: { disabled: true } });
 	expect(await verdict(web3.post(wallet, { token }))).toBe("403 API_ACCESS_DISABLED");
-	await web3.gate.books.store.admin("changeAccount", { accountId, changes: { disabled: false } });
+	await web3.gate.openedStore.store.admin("changeAccount", { accountId, changes: { disabled: false } });
 	expect(await verdict(web3.post(wallet, { token }))).toBe("200");
 });

@@ -97,30 +97,31 @@ function checkOptions(
 }
 
 /** Sizes in pixels and by ratio are two families: a field of the other one is a mistake. */
-function shapeOf(body: GenerateBody, facts: ImageProperties) {
+function shapeOf(body: GenerateBody, properties: ImageProperties) {
 	const { width, height, aspect_ratio: ratio, resolution } = body;
 	const format = body.format ?? "webp";
-	if (facts.aspectRatios.length === 0) {
+	if (properties.aspectRatios.length === 0) {
 		if (ratio !== undefined) throw invalidField(["aspect_ratio"], "is not for this model: it takes width and height");
 		if (resolution !== undefined) throw invalidField(["resolution"], "is not for this model: it takes width and height");
 		const size = { width: width ?? DEFAULT_SIDE, height: height ?? DEFAULT_SIDE };
-		checkDivisor(size, facts.sizeDivisor);
-		const { quality } = chooseTiers({ quality: body.quality }, facts);
-		return { resolution: facts.defaultResolution, quality, aspectRatio: null, size, finish: { format, size } };
+		checkDivisor(size, properties.sizeDivisor);
+		const { quality } = chooseTiers({ quality: body.quality }, properties);
+		return { resolution: properties.defaultResolution, quality, aspectRatio: null, size, finish: { format, size } };
 	}
 	if (width !== undefined) throw invalidField(["width"], "is not for this model: it takes aspect_ratio");
 	if (height !== undefined) throw invalidField(["height"], "is not for this model: it takes aspect_ratio");
-	if (ratio === "auto" && !facts.aspectRatios.includes("auto")) throw notOffered("aspect_ratio", ratio, facts.aspectRatios);
-	const choices = { ...chooseTiers({ aspect_ratio: ratio, resolution, quality: body.quality }, facts), format };
+	if (ratio === "auto" && !properties.aspectRatios.includes("auto"))
+		throw notOffered("aspect_ratio", ratio, properties.aspectRatios);
+	const choices = { ...chooseTiers({ aspect_ratio: ratio, resolution, quality: body.quality }, properties), format };
 	// Without a source picture `auto` has nothing to follow.
-	const named = choices.ratio === "auto" ? (facts.aspectRatios.find((name) => name !== "auto") ?? "1:1") : choices.ratio;
+	const named = choices.ratio === "auto" ? (properties.aspectRatios.find((name) => name !== "auto") ?? "1:1") : choices.ratio;
 	const parts = ratioOf(named) ?? { width: 1, height: 1 };
 	return {
 		resolution: choices.resolution,
 		quality: choices.quality,
 		aspectRatio: named,
 		size: tierSize(choices.resolution, parts),
-		finish: finishOptions(facts, choices, parts),
+		finish: finishOptions(properties, choices, parts),
 	};
 }
 

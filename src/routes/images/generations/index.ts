@@ -41,15 +41,15 @@ export function openAiImageGenerations(deps: ImageDeps): Endpoint[] {
 function admit({ body }: Input<GenerationsBody, unknown>, call: Call, deps: ImageDeps): Promise<Admission> {
 	const model = modelOf(body.model ?? DEFAULT_TRAIT, call, deps);
 	const size = pixelsOf(body.size) ?? DEFAULT_SIZE;
-	const { image: facts } = model;
+	const { image: properties } = model;
 	return admitGenerate(
 		{
 			model,
 			prompt: body.prompt,
 			sentPrompt: body.prompt,
-			resolution: facts.defaultResolution,
-			quality: facts.defaultQuality,
-			aspectRatio: nearestRatio(facts.aspectRatios, size),
+			resolution: properties.defaultResolution,
+			quality: properties.defaultQuality,
+			aspectRatio: nearestRatio(properties.aspectRatios, size),
 			size,
 			finish: { format: body.output_format ?? "png", size, fit: "cover" },
 			count: 1,

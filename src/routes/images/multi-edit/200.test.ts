@@ -68,7 +68,7 @@ test("a picture at an address is read, through the guard", async () => {
 	const response = await edit({ images: [base64(base), "http://site.example/layer.png"] });
 	expect(response.status).toBe(200);
 	expect((await sent()).map(([, width]) => width)).toEqual([900, 400]);
-	expect(hosts.asked).toContain("site.example/layer.png");
+	expect(hosts.requests).toContain("site.example/layer.png");
 });
 
 test("each further picture costs where the model says so", async () => {

@@ -65,7 +65,7 @@ describe("messages", () => {
 			const talk = talkTo(script, { fetchPublic: public_("image/png; x=y") });
 			talk.played.next(playOf(script, false, TALK));
 			await talk.hear(linked("img"));
-			expect([script.provider, JSON.stringify(talk.asked)]).toEqual([script.provider, expect.stringContaining("AQID")]);
+			expect([script.provider, JSON.stringify(talk.lastBody)]).toEqual([script.provider, expect.stringContaining("AQID")]);
 			expect(await codeOf(talk.hear(linked("private")))).toBe("INVALID_REQUEST");
 			expect(await codeOf(talkTo(script, { fetchPublic: public_("text/html") }).hear(linked("img")))).toBe("INVALID_REQUEST");
 		}
@@ -77,7 +77,7 @@ describe("messages", () => {
 		const talk = talkTo(scripts.google, { fetchPublic: { read, get: read } });
 		talk.played.next(playOf(scripts.google, false, TALK));
 		await talk.hear(user({ type: "video_url", video_url: { url } }));
-		expect(talk.asked.contents).toMatchObject([{ parts: [{ fileData: { fileUri: url, mimeType: "video/mp4" } }] }]);
+		expect(talk.lastBody.contents).toMatchObject([{ parts: [{ fileData: { fileUri: url, mimeType: "video/mp4" } }] }]);
 	});
 
 	test("what a provider cannot be told is a refused request, and nothing is sent", async () => {
@@ -347,8 +347,8 @@ describe("settings", () => {
 		const talk = talkTo(scripts.groq);
 		talk.played.next(playOf(scripts.groq, false, TALK));
 		await talk.hear(off, { capabilities: { supportsReasoning: false } });
-		expect(talk.asked).not.toHaveProperty("reasoning_effort");
-		expect(talk.asked).not.toHaveProperty("reasoning_format");
+		expect(talk.lastBody).not.toHaveProperty("reasoning_effort");
+		expect(talk.lastBody).not.toHaveProperty("reasoning_format");
 	});
 
 	test("nothing of the caller's own, and nothing that a provider does not know, is sent", async () => {

@@ -40,21 +40,21 @@ test("a big answer that several wait for is read once, and all have it whole", a
 	const { cached } = made(inner);
 	const all = [cached.single(call([item("txpool_content")])), cached.single(call([item("txpool_content")]))];
 	const batch = cached.batch(call([item("txpool_content"), item("eth_gasPrice")]));
-	inner.asked[1]?.answer(result("0x1"));
-	inner.asked[0]?.answer(stream(['{"a"', ":1}"]));
+	inner.calls[1]?.answer(result("0x1"));
+	inner.calls[0]?.answer(stream(['{"a"', ":1}"]));
 	for (const { outcome } of await Promise.all(all)) expect(textOf(outcome)).toBe('{"a":1}');
 	expect((await batch).outcome.map((one) => textOf(one))).toEqual(['{"a":1}', '"0x1"']);
-	expect(inner.asked).toHaveLength(2);
+	expect(inner.calls).toHaveLength(2);
 });
 
 test("a big answer that several wait for is kept where it stays true", async () => {
 	const inner = new ScriptedUpstreams();
 	const { cached } = made(inner);
 	const all = [cached.single(call([BALANCE()])), cached.single(call([BALANCE()]))];
-	inner.asked[0]?.answer(stream(["[1", ",2]"]));
+	inner.calls[0]?.answer(stream(["[1", ",2]"]));
 	await Promise.all(all);
 	expect(textOf((await cached.single(call([BALANCE()]))).outcome)).toBe("[1,2]");
-	expect(inner.asked).toHaveLength(1);
+	expect(inner.calls).toHaveLength(1);
 });
 
 test("a big answer that breaks off while several wait is a failure of the upstream for each", async () => {
@@ -62,7 +62,7 @@ test("a big answer that breaks off while several wait is a failure of the upstre
 	const { cached } = made(inner);
 	const all = [cached.single(call([item("txpool_content")])), cached.single(call([item("txpool_content")]))];
 	const broken = stream(["{", "broken"]);
-	inner.asked[0]?.answer(broken);
+	inner.calls[0]?.answer(broken);
 	for (const one of await Promise.allSettled(all))
 		expect(one).toMatchObject({ status: "rejected", reason: { code: "RPC_UPSTREAM_FAILED" } });
 	expect(broken.cancelled).toBeGreaterThan(0);
@@ -74,13 +74,13 @@ test("a big answer is stopped when all who wait for the whole of it have left", 
 	const callers = [new AbortController(), new AbortController()];
 	const all = callers.map(({ signal }) => cached.single(call([item("txpool_content")], signal)));
 	const endless = stream(["{", "silent"]);
-	inner.asked[0]?.answer(endless);
+	inner.calls[0]?.answer(endless);
 	await endless.silent;
 	for (const caller of callers) caller.abort(new Error("left"));
 	for (const one of await Promise.allSettled(all)) expect(one).toMatchObject({ status: "rejected", reason: { message: "left" } });
 	expect(endless.cancelled).toBeGreaterThan(0);
 	const next = cached.single(call([item("txpool_content")]));
-	inner.asked[1]?.answer(result({}));
+	inner.calls[1]?.answer(result({}));
 	expect(textOf((await next).outcome)).toBe("{}");
 });
 
@@ -89,9 +89,9 @@ test("a very big answer goes to the first who asked; the others ask for themselv
 	const { cached } = made(inner);
 	const [first, second] = [cached.single(call([item("txpool_content")])), cached.single(call([item("txpool_content")]))];
 	const pieces = Array.from({ length: 9 }, () => "1".repeat(1_048_576));
-	inner.asked[0]?.answer(stream(pieces));
+	inner.calls[0]?.answer(stream(pieces));
 	expect(await read((await first).outcome)).toBe(pieces.join(""));
-	inner.asked[1]?.answer(stream(["{}"]));
+	inner.calls[1]?.answer(stream(["{}"]));
 	expect(await read((await second).outcome)).toBe("{}");
 });
 
@@ -99,29 +99,29 @@ test("a big answer is kept once all of it has passed, and then comes whole", asy
 	const inner = new ScriptedUpstreams();
 	const { cached } = made(inner);
 	const first = cached.single(call([BALANCE()]));
-	inner.asked[0]?.answer(stream(["[1", ",2]"]));
+	inner.calls[0]?.answer(stream(["[1", ",2]"]));
 	const { outcome } = await first;
 	expect(cached.stats().entries).toBe(0);
 	expect(await read(outcome)).toBe("[1,2]");
 	expect(textOf((await cached.single(call([BALANCE()]))).outcome)).toBe("[1,2]");
-	expect(inner.asked).toHaveLength(1);
+	expect(inner.calls).toHaveLength(1);
 });
 
 test("a big answer is not kept where it breaks off, is left, or is over the bound", async () => {
 	const inner = new ScriptedUpstreams();
 	const { cached } = made(inner, 80_000);
 	const broken = cached.single(call([BALANCE()]));
-	inner.asked[0]?.answer(stream(["[1", "broken"]));
+	inner.calls[0]?.answer(stream(["[1", "broken"]));
 	expect(read((await broken).outcome)).rejects.toThrow("broken off");
 	const left = cached.single(call([BALANCE()]));
 	const source = stream(["[1", ",2]"]);
-	inner.asked[1]?.answer(source);
+	inner.calls[1]?.answer(source);
 	const { outcome } = await left;
 	if (!("cancel" in outcome)) throw new Error(outcome.kind);
 	await outcome.value.cancel();
 	expect(source.cancelled).toBe(1);
 	const large = cached.single(call([BALANCE()]));
-	inner.asked[2]?.answer(stream(["[1,", `${"1,".repeat(6_000)}1]`]));
+	inner.calls[2]?.answer(stream(["[1,", `${"1,".repeat(6_000)}1]`]));
 	expect(await read((await large).outcome)).toHaveLength(12_005);
 	expect(cached.stats()).toMatchObject({ entries: 0, bytes: 0 });
 });
@@ -131,10 +131,10 @@ test("a big answer holds on to nothing of its caller once it has passed", async 
 	const { cached } = made(inner);
 	const caller = new AbortController();
 	const first = cached.single(call([item("txpool_content")], caller.signal));
-	inner.asked[0]?.answer(stream(["{}"]));
+	inner.calls[0]?.answer(stream(["{}"]));
 	await read((await first).outcome);
 	caller.abort();
-	expect(inner.asked[0]?.signal.aborted).toBe(false);
+	expect(inner.calls[0]?.signal.aborted).toBe(false);
 });
 
 test("a big answer is stopped when its reader leaves, and when nobody is left to read it", async () => {
@@ -143,21 +143,21 @@ test("a big answer is stopped when its reader leaves, and when nobody is left to
 	const [reader, waiter] = [new AbortController(), new AbortController()];
 	const first = cached.single(call([item("txpool_content")], reader.signal));
 	const source = stream(["{}"]);
-	inner.asked[0]?.answer(source);
+	inner.calls[0]?.answer(source);
 	await first;
 	expect(source.cancelled).toBe(0);
 	reader.abort();
 	expect(source.cancelled).toBeGreaterThan(0);
-	expect(inner.asked[0]?.signal.aborted).toBe(true);
+	expect(inner.calls[0]?.signal.aborted).toBe(true);
 
 	const abandoned = cached.single(call([item("txpool_content")], waiter.signal));
 	const batch = cached.batch(call([item("txpool_content")]));
 	const unread = stream(["{}"]);
 	waiter.abort(new Error("left"));
 	expect(abandoned).rejects.toThrow("left");
-	inner.asked[1]?.answer(unread);
-	while (inner.asked.length < 3) await Promise.resolve();
-	inner.asked[2]?.answer(result({}));
+	inner.calls[1]?.answer(unread);
+	while (inner.calls.length < 3) await Promise.resolve();
+	inner.calls[2]?.answer(result({}));
 	expect((await batch).outcome).toHaveLength(1);
 	expect(unread.cancelled).toBeGreaterThan(0);
 });

@@ -152,9 +152,9 @@ test("what comes from memory is what the node would answer now, whatever the cha
 					inner.upstream = one.node;
 					const items = one.what.map((what) => readOf(chain, what, one.block)).filter((item) => !underWay.has(nameOf(item)));
 					if (items.length === 0) continue;
-					const before = inner.asked.length;
+					const before = inner.calls.length;
 					const { outcome } = await cached.batch(callOf(items));
-					const went = new Set(inner.asked.slice(before).flatMap((asked) => asked.items.map(nameOf)));
+					const went = new Set(inner.calls.slice(before).flatMap((call) => call.items.map(nameOf)));
 					for (const [index, item] of items.entries()) {
 						const got = outcome[index];
 						if (went.has(nameOf(item)) || got?.kind !== "result") continue;

@@ -21,7 +21,7 @@ async function reached(one: () => RpcCall, answer: RpcOutcome, prepare: (heads: 
 	const first = await cached.single(one());
 	const second = await cached.single(one());
 	expect(textOf(second.outcome)).toBe(textOf(first.outcome));
-	return inner.asked.length;
+	return inner.calls.length;
 }
 
 describe("what is kept", () => {
@@ -77,10 +77,10 @@ describe("what is kept", () => {
 		await ask();
 		pass(3_599_999);
 		await ask();
-		expect(inner.asked).toHaveLength(1);
+		expect(inner.calls).toHaveLength(1);
 		pass(1);
 		await ask();
-		expect(inner.asked).toHaveLength(2);
+		expect(inner.calls).toHaveLength(2);
 	});
 
 	test("nothing that changes with the head or by itself", async () => {
@@ -108,7 +108,7 @@ describe("what is kept", () => {
 		heads.set(100, "two");
 		const early = cached.single(call([BALANCE()]));
 		heads.set(100, "one", "two");
-		inner.asked[0]?.answer(result("0x1"));
+		inner.calls[0]?.answer(result("0x1"));
 		await early;
 		expect(cached.stats().entries).toBe(0);
 	});
@@ -124,11 +124,11 @@ describe("what is kept", () => {
 		const inner = new ScriptedUpstreams();
 		const { cached } = made(inner, 0);
 		const both = [cached.single(call([BALANCE()])), cached.single(call([BALANCE()]))];
-		inner.asked[0]?.answer(result("0x1"));
+		inner.calls[0]?.answer(result("0x1"));
 		await Promise.all(both);
-		expect(inner.asked).toHaveLength(1);
+		expect(inner.calls).toHaveLength(1);
 		const again = cached.single(call([BALANCE()]));
-		inner.asked[1]?.answer(result("0x1"));
+		inner.calls[1]?.answer(result("0x1"));
 		await again;
 		expect(cached.stats()).toEqual({ hits: 0, misses: 0, shared: 1, entries: 0, bytes: 0 });
 	});
@@ -140,12 +140,12 @@ describe("what a call is known by", () => {
 		const { cached } = made(inner);
 		await cached.single(call([item("eth_call", '[{"to":"0xaa","data":"0x"},"0x1"]')]));
 		await cached.single(call([item("eth_call", ' [ { "data":"0x", "\\u0074o":"0xaa" },"0x1" ]'.trim())]));
-		expect(inner.asked).toHaveLength(1);
+		expect(inner.calls).toHaveLength(1);
 		await cached.single(call([item("eth_call", '[{"to":"0xab","data":"0x"},"0x1"]')]));
 		await cached.single(call([item("eth_call", '[{"to":"0xaa","data":"0x"},"0x1",{}]')]));
 		await cached.single(call([item("eth_getBalance", '[{"to":"0xaa","data":"0x"},"0x1"]')]));
 		await cached.single(call([item("eth_call", '[{"to":"0xaa","data":"0x"},"0x1"]')], undefined, network("base-mainnet")));
-		expect(inner.asked).toHaveLength(5);
+		expect(inner.calls).toHaveLength(5);
 	});
 
 	test("the hash of its parameters where they are long; very long ones are not compared", async () => {
@@ -153,9 +153,9 @@ describe("what a call is known by", () => {
 		const { cached } = made(inner);
 		const of = (data: string) => call([item("eth_call", [{ data }, "0x1"])]);
 		for (const data of ["a".repeat(1_000), "a".repeat(1_000), `${"a".repeat(999)}b`]) await cached.single(of(data));
-		expect(inner.asked).toHaveLength(2);
+		expect(inner.calls).toHaveLength(2);
 		for (let time = 0; time < 2; time++) await cached.single(of("a".repeat(70_000)));
-		expect(inner.asked).toHaveLength(4);
+		expect(inner.calls).toHaveLength(4);
 	});
 });
 
@@ -165,13 +165,13 @@ describe("the final block going back", () => {
 		const { heads, cached } = made(inner);
 		const ask = async (block: string, value: string) => {
 			const answer = cached.single(call([BALANCE(block)]));
-			inner.asked.at(-1)?.answer(result(value));
+			inner.calls.at(-1)?.answer(result(value));
 			return textOf((await answer).outcome);
 		};
 		await ask("0x60", "old");
 		await ask("0x50", "low");
 		const slow = cached.single(call([BALANCE("0x61")]));
-		const reply = inner.asked.at(-1);
+		const reply = inner.calls.at(-1);
 		heads.set(90);
 		heads.set(100);
 		reply?.answer(result("stale"));
@@ -188,10 +188,10 @@ describe("the final block going back", () => {
 		await cached.single(call([BALANCE("0x60")]));
 		heads.set(null);
 		await cached.single(call([BALANCE("0x60")]));
-		expect(inner.asked).toHaveLength(2);
+		expect(inner.calls).toHaveLength(2);
 		heads.set(100);
 		await cached.single(call([BALANCE("0x60")]));
-		expect(inner.asked).toHaveLength(2);
+		expect(inner.calls).toHaveLength(2);
 		heads.set(null);
 		heads.set(50);
 		expect(cached.stats().entries).toBe(0);
@@ -216,26 +216,26 @@ describe("calls that ask the same at the same time", () => {
 		const inner = new ScriptedUpstreams();
 		const { cached } = made(inner);
 		const all = Array.from({ length: 20 }, () => cached.single(call([item("eth_blockNumber")])));
-		expect(inner.asked).toHaveLength(1);
-		inner.asked[0]?.answer(result("0x65"));
+		expect(inner.calls).toHaveLength(1);
+		inner.calls[0]?.answer(result("0x65"));
 		for (const { outcome } of await Promise.all(all)) expect(textOf(outcome)).toBe('"0x65"');
 		expect(cached.stats().shared).toBe(19);
 		void cached.single(call([item("eth_blockNumber")]));
-		expect(inner.asked).toHaveLength(2);
+		expect(inner.calls).toHaveLength(2);
 	});
 
 	test("share errors of nodes and failures of upstreams, and the next one asks anew", async () => {
 		const inner = new ScriptedUpstreams();
 		const { cached } = made(inner);
 		const both = [cached.single(call([BALANCE()])), cached.single(call([BALANCE()]))];
-		inner.asked[0]?.answer(failed(-32000));
+		inner.calls[0]?.answer(failed(-32000));
 		for (const { outcome } of await Promise.all(both)) expect(outcome.kind).toBe("error");
 		const more = [cached.single(call([BALANCE()])), cached.single(call([BALANCE()]))];
-		inner.asked[1]?.fail(new Error("all are away"));
+		inner.calls[1]?.fail(new Error("all are away"));
 		for (const one of await Promise.allSettled(more))
 			expect(one).toMatchObject({ status: "rejected", reason: { message: "all are away" } });
 		void cached.single(call([BALANCE()]));
-		expect(inner.asked).toHaveLength(3);
+		expect(inner.calls).toHaveLength(3);
 	});
 
 	test("go on when one of their callers leaves, and end when all have left", async () => {
@@ -246,20 +246,20 @@ describe("calls that ask the same at the same time", () => {
 		const stays = cached.single(call([BALANCE("latest")], second.signal));
 		first.abort(new Error("left"));
 		expect(left).rejects.toThrow("left");
-		expect(inner.asked[0]?.signal.aborted).toBe(false);
-		inner.asked[0]?.answer(result("0x1"));
+		expect(inner.calls[0]?.signal.aborted).toBe(false);
+		inner.calls[0]?.answer(result("0x1"));
 		expect(textOf((await stays).outcome)).toBe('"0x1"');
 
 		const third = [new AbortController(), new AbortController()];
 		const gone = third.map(({ signal }) => cached.single(call([BALANCE("latest")], signal)));
 		for (const [index, controller] of third.entries()) {
-			expect(inner.asked[1]?.signal.aborted).toBe(false);
+			expect(inner.calls[1]?.signal.aborted).toBe(false);
 			controller.abort(new Error(`left ${index}`));
 		}
 		for (const one of await Promise.allSettled(gone)) expect(one.status).toBe("rejected");
-		expect(inner.asked[1]?.signal.aborted).toBe(true);
+		expect(inner.calls[1]?.signal.aborted).toBe(true);
 		void cached.single(call([BALANCE("latest")]));
-		expect(inner.asked).toHaveLength(3);
+		expect(inner.calls).toHaveLength(3);
 	});
 
 	test("of a caller that has left already ask nothing", async () => {
@@ -268,7 +268,7 @@ describe("calls that ask the same at the same time", () => {
 		const gone = AbortSignal.abort(new Error("left"));
 		expect(cached.single(call([BALANCE()], gone))).rejects.toThrow("left");
 		expect(cached.batch(call([BALANCE()], gone))).rejects.toThrow("left");
-		expect(inner.asked).toHaveLength(0);
+		expect(inner.calls).toHaveLength(0);
 	});
 
 	test("are not shared where the answer may be too old: a send has ended since, or it runs for long", async () => {
@@ -278,18 +278,18 @@ describe("calls that ask the same at the same time", () => {
 		nonce();
 		const send = cached.single(call([item("eth_sendRawTransaction", ["0x02"])]));
 		nonce();
-		expect(inner.asked).toHaveLength(2);
-		inner.asked[1]?.answer(result(HASH));
+		expect(inner.calls).toHaveLength(2);
+		inner.calls[1]?.answer(result(HASH));
 		await send;
 		nonce();
-		expect(inner.asked).toHaveLength(3);
+		expect(inner.calls).toHaveLength(3);
 		pass(2_001);
 		nonce();
-		expect(inner.asked).toHaveLength(4);
+		expect(inner.calls).toHaveLength(4);
 		void cached.single(call([BALANCE()]));
 		pass(60_000);
 		void cached.single(call([BALANCE()]));
-		expect(inner.asked).toHaveLength(5);
+		expect(inner.calls).toHaveLength(5);
 	});
 
 	test("tell each of their callers that they went out, those that come later too", async () => {
@@ -300,11 +300,11 @@ describe("calls that ask the same at the same time", () => {
 		const first = cached.single(as("first"));
 		const second = cached.batch(as("second"));
 		expect(told).toEqual([]);
-		inner.asked[0]?.sent();
+		inner.calls[0]?.sent();
 		expect(told).toEqual(["first", "second"]);
 		const third = cached.single(as("third"));
 		expect(told).toEqual(["first", "second", "third"]);
-		inner.asked[0]?.answer(result("0x1"));
+		inner.calls[0]?.answer(result("0x1"));
 		await Promise.all([first, second, third]);
 	});
 
@@ -314,7 +314,7 @@ describe("calls that ask the same at the same time", () => {
 		for (const name of ["eth_sendRawTransaction", "eth_sendUserOperation"])
 			for (let time = 0; time < 2; time++) void cached.single(call([item(name, ["0x02"])]));
 		for (let time = 0; time < 2; time++) void cached.batch(call([item("eth_sendRawTransaction", ["0x02"])]));
-		expect(inner.asked).toHaveLength(6);
+		expect(inner.calls).toHaveLength(6);
 		expect(cached.stats()).toMatchObject({ hits: 0, shared: 0, entries: 0 });
 	});
 });
@@ -328,20 +328,20 @@ describe("a batch", () => {
 		const inner = new ScriptedUpstreams();
 		const { cached } = made(inner);
 		const before = cached.batch(call(balances("0x1", "0x2")));
-		inner.asked[0]?.answer(result("one"), result("two"));
+		inner.calls[0]?.answer(result("one"), result("two"));
 		await before;
 		const answer = cached.batch(call([BALANCE("0x2"), BALANCE("0x3"), BALANCE("latest"), BALANCE("0x1"), BALANCE("0x4")]));
-		expect(inner.asked[1]?.items.map(({ params }) => String(params))).toEqual([
+		expect(inner.calls[1]?.items.map(({ params }) => String(params))).toEqual([
 			'["0xaa","0x3"]',
 			'["0xaa","latest"]',
 			'["0xaa","0x4"]',
 		]);
-		inner.asked[1]?.answer(result("three"), failed(-32000), { kind: "missing" });
+		inner.calls[1]?.answer(result("three"), failed(-32000), { kind: "missing" });
 		expect(texts((await answer).outcome)).toEqual(['"two"', '"three"', '{"code":-32000}', '"one"', "missing"]);
 		const all = await cached.batch(call(balances("0x3", "0x2", "0x1")));
 		expect(all).toMatchObject({ upstream: null, retries: 0 });
 		expect(texts(all.outcome)).toEqual(['"three"', '"two"', '"one"']);
-		expect(inner.asked).toHaveLength(2);
+		expect(inner.calls).toHaveLength(2);
 	});
 
 	test("asks once for items that ask the same, and shares with other calls both ways", async () => {
@@ -350,12 +350,12 @@ describe("a batch", () => {
 		const single = cached.single(call([item("eth_gasPrice")]));
 		const batch = cached.batch(call([item("eth_blockNumber"), item("eth_gasPrice"), item("eth_blockNumber"), BALANCE("latest")]));
 		const other = cached.single(call([BALANCE("latest")]));
-		expect(inner.asked.map(({ items }) => items.map(({ method }) => method.name))).toEqual([
+		expect(inner.calls.map(({ items }) => items.map(({ method }) => method.name))).toEqual([
 			["eth_gasPrice"],
 			["eth_blockNumber", "eth_getBalance"],
 		]);
-		inner.asked[1]?.answer(result("block"), result("balance"));
-		inner.asked[0]?.answer(result("price"));
+		inner.calls[1]?.answer(result("block"), result("balance"));
+		inner.calls[0]?.answer(result("price"));
 		expect(texts((await batch).outcome)).toEqual(['"block"', '"price"', '"block"', '"balance"']);
 		expect(textOf((await single).outcome)).toBe('"price"');
 		expect(textOf((await other).outcome)).toBe('"balance"');
@@ -367,14 +367,14 @@ describe("a batch", () => {
 		const failing = cached.single(call([item("eth_gasPrice")]));
 		const first = cached.batch(call([BALANCE("0x1"), item("eth_blockNumber")]));
 		const second = cached.batch(call([item("eth_gasPrice"), item("eth_blockNumber"), BALANCE("0x2")]));
-		inner.asked[0]?.fail(new Error("away"));
-		inner.asked[1]?.answer(result("one"), { kind: "missing" });
-		inner.asked[2]?.answer(result("two"));
+		inner.calls[0]?.fail(new Error("away"));
+		inner.calls[1]?.answer(result("one"), { kind: "missing" });
+		inner.calls[2]?.answer(result("two"));
 		expect(failing).rejects.toThrow("away");
 		expect(texts((await first).outcome)).toEqual(['"one"', "missing"]);
-		while (inner.asked.length < 4) await Promise.resolve();
-		expect(inner.asked[3]?.items.map(({ method }) => method.name)).toEqual(["eth_gasPrice", "eth_blockNumber"]);
-		inner.asked[3]?.answer(result("price"), result("block"));
+		while (inner.calls.length < 4) await Promise.resolve();
+		expect(inner.calls[3]?.items.map(({ method }) => method.name)).toEqual(["eth_gasPrice", "eth_blockNumber"]);
+		inner.calls[3]?.answer(result("price"), result("block"));
 		expect(texts((await second).outcome)).toEqual(['"price"', '"block"', '"two"']);
 	});
 
@@ -382,10 +382,10 @@ describe("a batch", () => {
 		const inner = new ScriptedUpstreams();
 		const { cached } = made(inner);
 		const before = cached.single(call([BALANCE("0x1")]));
-		inner.asked[0]?.answer(result("one"));
+		inner.calls[0]?.answer(result("one"));
 		await before;
 		const answer = cached.batch(call(balances("0x1", "0x2")));
-		inner.asked[1]?.fail(new Error("away"));
+		inner.calls[1]?.fail(new Error("away"));
 		expect(answer).rejects.toThrow("away");
 	});
 
@@ -394,7 +394,7 @@ describe("a batch", () => {
 		const { cached } = made(inner);
 		void cached.batch(call([item("eth_chainId"), item("eth_sendRawTransaction", ["0x02"]), item("eth_chainId")]));
 		void cached.batch(call([item("eth_chainId"), item("eth_sendRawTransaction", ["0x02"]), item("eth_chainId")]));
-		expect(inner.asked.map(({ items }) => items.length)).toEqual([3, 3]);
+		expect(inner.calls.map(({ items }) => items.length)).toEqual([3, 3]);
 	});
 
 	test("of a caller that leaves goes on for those who joined it, and else ends", async () => {
@@ -405,13 +405,13 @@ describe("a batch", () => {
 		const joined = cached.single(call([item("eth_gasPrice")]));
 		a.abort(new Error("left"));
 		expect(left).rejects.toThrow("left");
-		expect(inner.asked[0]?.signal.aborted).toBe(false);
-		inner.asked[0]?.answer(result("balance"), result("price"));
+		expect(inner.calls[0]?.signal.aborted).toBe(false);
+		inner.calls[0]?.answer(result("balance"), result("price"));
 		expect(textOf((await joined).outcome)).toBe('"price"');
 		const gone = cached.batch(call([BALANCE("latest")], b.signal));
 		b.abort(new Error("left"));
 		expect(gone).rejects.toThrow("left");
-		expect(inner.asked[1]?.signal.aborted).toBe(true);
+		expect(inner.calls[1]?.signal.aborted).toBe(true);
 	});
 });
 
