@@ -19,7 +19,7 @@ import { withStore } from "./with-store.ts";
 
 const amount = { type: "positional", description: "USD, like 12.50", required: true } as const;
 const ref = (what: string) =>
-	({ type: "string", description: `Names the ${what}; a repeat under the same name changes nothing`, valueHint: "REF" }) as const;
+	({ type: "string", description: `A unique name for the ${what}; repeating it changes nothing`, valueHint: "REF" }) as const;
 
 export const creditCommand = defineCommand({
 	meta: { name: "credit", description: "Add prepaid USD credit" },
@@ -27,27 +27,27 @@ export const creditCommand = defineCommand({
 	run: ({ args }) =>
 		withStore(args, async (admin) => {
 			const entry = await credit(admin, { accountId: args.id, amount: args.amount, ...refOf(args.ref) });
-			printEntry(entry, args.json, "credited", "was credited before under this reference; nothing was added");
+			printEntry(entry, args.json, "credited", "was already credited under this reference; nothing was added");
 		}),
 });
 
 export const debitCommand = defineCommand({
-	meta: { name: "debit", description: "Take prepaid USD back that no request holds" },
+	meta: { name: "debit", description: "Take back prepaid USD that no request holds" },
 	args: { id: accountArg, amount, ref: ref("debit"), ...jsonArg, ...storeArgs },
 	run: ({ args }) =>
 		withStore(args, async (admin) => {
 			const attempt = () => debit(admin, { accountId: args.id, amount: args.amount, ...refOf(args.ref) });
 			const ask = () => recallMoney(admin, { accountId: args.id });
 			const entry = await waitForMoney(attempt, ask, LEASED_PATIENCE_MS);
-			printEntry(entry, args.json, "taken back", "was taken back before under this reference; nothing was taken");
+			printEntry(entry, args.json, "taken back", "was already taken back under this reference; nothing was taken");
 		}),
 });
 
 export const refundCommand = defineCommand({
-	meta: { name: "refund", description: "Give back what a request was charged, to where it came from; nothing is paid out" },
+	meta: { name: "refund", description: "Return the charge of a request to the sources that paid it; nothing is paid out" },
 	args: {
 		request: { type: "positional", description: "X-Request-ID", required: true },
-		amount: { type: "positional", description: "A part, in USD; left out: all that is left of it", required: false },
+		amount: { type: "positional", description: "USD to refund; default: all that is not refunded yet", required: false },
 		ref: ref("refund"),
 		...jsonArg,
 		...storeArgs,
@@ -59,7 +59,7 @@ export const refundCommand = defineCommand({
 			const { replayed } = refunded;
 			if (args.json) return printJson({ ...refundedView(refunded), replayed });
 			const parts = refundedView(refunded).parts.map((back) => `${back.amount} ${back.currency}`);
-			const outcome = replayed ? "was given back before under this reference; nothing was added" : "given back";
+			const outcome = replayed ? "was already refunded under this reference; nothing was added" : "refunded";
 			print(`${parts.join(", ")} ${outcome} to ${refunded.accountId} (${refunded.reference})`);
 		}),
 });

@@ -22,9 +22,9 @@ import { withStore } from "./with-store.ts";
 const id = accountArg;
 
 const create = defineCommand({
-	meta: { name: "create", description: "Make an account" },
+	meta: { name: "create", description: "Create an account" },
 	args: {
-		name: { type: "positional", description: "A name for people", required: true },
+		name: { type: "positional", description: "Display name", required: true },
 		tier: { type: "string", description: "paid, partner or staff", valueHint: "TIER" },
 		credit: { type: "string", description: "Starting credit in USD", valueHint: "USD" },
 		...jsonArg,
@@ -38,7 +38,7 @@ const create = defineCommand({
 				...(args.credit ? { startingCreditUsd: args.credit } : {}),
 			});
 			if (args.json) printJson(account);
-			else print(`Made ${account.id} (${account.name}). Its first key: npx --no turnpike keys create ${account.id}`);
+			else print(`Created ${account.id} (${account.name}). Its first key: npx --no turnpike keys create ${account.id}`);
 		}),
 });
 
@@ -72,14 +72,14 @@ const set = defineCommand({
 	meta: { name: "set", description: "Change an account" },
 	args: {
 		id,
-		name: { type: "string", description: "A name for people", valueHint: "NAME" },
+		name: { type: "string", description: "Display name", valueHint: "NAME" },
 		tier: { type: "string", description: "paid, partner or staff", valueHint: "TIER" },
 		"stake-diem": {
 			type: "string",
-			description: "Staked diem, or chain to read it there; counts from the next UTC day on",
+			description: "Staked diem, or chain to read it from the chain; takes effect on the next UTC day",
 			valueHint: "N|chain",
 		},
-		"bundled-usd": { type: "string", description: "What the bundled credit shall be, in USD", valueHint: "N" },
+		"bundled-usd": { type: "string", description: "New amount of bundled credit, in USD", valueHint: "N" },
 		wallet: { type: "string", description: "0x... to link, none to unlink", valueHint: "0x..|none" },
 		...jsonArg,
 		...storeArgs,
@@ -114,14 +114,14 @@ const switching = (name: "disable" | "enable", description: string, change: type
 	});
 
 const erase = defineCommand({
-	meta: { name: "erase", description: "Take a person's data from an account, end its keys; the books stay, under its id alone" },
+	meta: { name: "erase", description: "Remove personal data from an account and end its keys; the books keep only its id" },
 	args: { id, ...jsonArg, ...storeArgs },
 	run: ({ args }) =>
 		withStore(args, async (admin) => {
 			const erased = await eraseAccount(admin, args.id);
 			if (args.json) return printJson(erased);
 			print(
-				`${erased.accountId} has no name, wallet or key any more (${erased.endedKeys} keys ended); its charges and balance stay`,
+				`${erased.accountId} no longer has a name, wallet or key (${erased.endedKeys} keys ended); its charges and balance stay`,
 			);
 		}),
 });
@@ -140,8 +140,8 @@ export const accounts = defineCommand({
 		refund: refundCommand,
 		ledger: ledgerCommand,
 		set,
-		disable: switching("disable", "Refuse the account's requests", disableAccount),
-		enable: switching("enable", "Take the account's requests again", enableAccount),
+		disable: switching("disable", "Refuse requests of the account", disableAccount),
+		enable: switching("enable", "Accept requests of the account again", enableAccount),
 		erase,
 	},
 });

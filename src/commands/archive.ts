@@ -13,36 +13,34 @@ import { withStore } from "./with-store.ts";
 const PAUSE_MS = 20;
 
 export const archive = defineCommand({
-	meta: { name: "archive", description: "Move charges of old months into files; what they add up to stays in the store" },
+	meta: { name: "archive", description: "Move charges of old months into files; their sums stay in the store" },
 	args: {
 		before: { type: "string", description: "The first month that stays (UTC)", required: true, valueHint: "2026-08" },
-		to: { type: "string", description: "Folder of the files; default: retention.folder", valueHint: "FOLDER" },
-		"dry-run": { type: "boolean", description: "Only say what would be archived" },
+		to: { type: "string", description: "Folder for the files; default: retention.folder", valueHint: "FOLDER" },
+		"dry-run": { type: "boolean", description: "Only print what would be archived" },
 		...storeArgs,
 	},
 	run: ({ args }) => {
 		const { before } = args;
-		if (!isMonth(before)) return refuse("--before is a month like 2026-08");
+		if (!isMonth(before)) return refuse("--before: expected a month like 2026-08");
 		if (before > monthOf(Date.now()))
-			return refuse(`--before is ${monthOf(Date.now())} at most: only months that have ended are archived`);
+			return refuse(`--before: expected ${monthOf(Date.now())} at most, since only complete months are archived`);
 		const { config } = configOrExit(args);
 		const folder = resolve(args.to ?? archiveFolder(config.retention, config.data));
 		return withStore(args, async (admin) => {
 			if (args["dry-run"]) {
 				const months = await planArchives(admin.db, before);
-				if (months.length === 0) return print(`Nothing was booked before ${before} that is not archived`);
+				if (months.length === 0) return print(`Everything booked before ${before} is archived already`);
 				return printTable([["MONTH", "POSTS"], ...months.map(({ month, posts }) => [month, String(posts)])]);
 			}
 			for (let files = 0; ; ) {
 				const progress = await archiveStep(admin, { before, folder });
 				if (progress.state === "idle") {
-					if (files === 0) print(`Nothing was booked before ${before} that is not archived`);
+					if (files === 0) print(`Everything booked before ${before} is archived already`);
 					return;
 				}
 				if (progress.state === "elsewhere") {
-					printError(
-						`${progress.month} is being archived by ${progress.owner}: let it finish there, or try again in ten minutes`,
-					);
+					printError(`${progress.month} is being archived by ${progress.owner}: let it finish, or try again in ten minutes`);
 					process.exitCode = 1;
 					return;
 				}

@@ -40,7 +40,7 @@ export async function findMisuse(command: CommandDef, typed: readonly string[], 
 			return misuse(`Unexpected argument: ${word}`);
 		}
 	}
-	if (subCommands !== undefined) return command.run === undefined ? misuse("No command was named") : null;
+	if (subCommands !== undefined) return command.run === undefined ? misuse("No command was given") : null;
 	const missing = missingArgument(args, argumentCount, seenOptions);
 	return missing === null ? null : misuse(`Missing: ${missing}`);
 }
@@ -92,7 +92,7 @@ function optionFault(args: ArgsDef, word: string, words: Words): string | null {
 		return seenOptions === undefined || (seenOptions === "" && !mayBeEmpty(arg)) ? `Option ${name} needs a value` : null;
 	}
 	if (arg?.type === "boolean" || (name.startsWith("--no-") && definitionOf(name.slice(5))?.type === "boolean")) return null;
-	return /^-[\d.]/.test(name) ? `A number below 0 means nothing here: ${name}` : `Unknown option: ${name}`;
+	return /^-[\d.]/.test(name) ? `A negative number is not allowed here: ${name}` : `Unknown option: ${name}`;
 }
 
 /** Only free text and lists may be empty; for other types an empty value is usually an unset shell variable. */

@@ -7,11 +7,11 @@ import { configOrExit, jsonArg, storeArgs } from "./store-args.ts";
 import { withStore } from "./with-store.ts";
 
 export const audit = defineCommand({
-	meta: { name: "audit", description: "Prove that the books balance; exit 1 where they do not" },
+	meta: { name: "audit", description: "Check that the books balance; exits with 1 if they do not" },
 	args: {
 		archives: {
 			type: "string",
-			description: "Also hold the archive files in this folder against the books",
+			description: "Also compare the archive files in this folder with the books",
 			valueHint: "FOLDER",
 		},
 		...jsonArg,
@@ -32,12 +32,12 @@ export const audit = defineCommand({
 				`${accounts} accounts, ${posts} posts, ${movements} movements; journal applied: ${nodes.join(", ") || "nothing yet"}`,
 			);
 			if (backlog.groups > 0) {
-				print(`${backlog.records} records of this folder's journal are not applied yet: they are not in these figures`);
+				print(`${backlog.records} records of this folder's journal are not in the store yet, and not in these figures`);
 			}
 			if (archives !== null) print(`${archives.files} archive files with ${archives.posts} posts were read`);
 			for (const finding of report.findings)
 				print(`FAULT ${finding.check}: ${finding.message} ${JSON.stringify(finding.numbers)}`);
-			if (report.truncated) print("... and more of the same");
+			if (report.truncated) print("... and more");
 			print(report.ok ? "The books balance" : `${report.findings.length} faults`);
 		}),
 });

@@ -9,9 +9,9 @@ import { configOrExit, jsonArg, storeArgs } from "./store-args.ts";
 import { withDataFolder } from "./with-store.ts";
 
 export const backup = defineCommand({
-	meta: { name: "backup", description: "Copy the books of a SQLite store, while its server runs" },
+	meta: { name: "backup", description: "Back up the books of a SQLite store, also while its server runs" },
 	args: {
-		to: { type: "string", description: "A folder, or a file that is not there yet", required: true, valueHint: "FOLDER|FILE" },
+		to: { type: "string", description: "A folder (ending in /), or a new file", required: true, valueHint: "FOLDER|FILE" },
 		keep: { type: "string", description: "Backups to keep in the folder; older ones are removed", valueHint: "N" },
 		...jsonArg,
 		...storeArgs,
@@ -25,10 +25,10 @@ export const backup = defineCommand({
 		}
 		const keep = args.keep === undefined ? null : Number(args.keep);
 		if (keep !== null && !(Number.isInteger(keep) && keep >= 1 && keep <= 10_000))
-			return refuse("--keep is a number from 1 to 10000");
+			return refuse("--keep: expected a number from 1 to 10000");
 		const to = resolve(args.to);
 		const isFolder = args.to.endsWith("/") || (existsSync(to) && statSync(to).isDirectory());
-		if (keep !== null && !isFolder) return refuse("--keep goes with a folder: end it with /");
+		if (keep !== null && !isFolder) return refuse("--keep needs a folder: end it with /");
 		await withDataFolder(config, async () => {
 			mkdirSync(isFolder ? to : dirname(to), { recursive: true, mode: 0o700 });
 			const file = isFolder ? backUpFile(to, Date.now()) : to;
@@ -41,7 +41,7 @@ export const backup = defineCommand({
 			if (removed.length > 0) print(`Removed ${removed.map((name) => basename(name)).join(", ")}`);
 			if (report.missingRecords > 0) {
 				printError(
-					`${report.missingRecords} records of the journal are not in it, since no server has booked them: start the server once, then back up again`,
+					`${report.missingRecords} records of the journal are missing in it, since no server has applied them: start the server once, then back up again`,
 				);
 			}
 		});

@@ -6,7 +6,7 @@ import { configOrExit, storeArgs } from "./store-args.ts";
 import { forTerminal } from "./terminal-text.ts";
 
 export const chat = defineCommand({
-	meta: { name: "chat", description: "Send a prompt to a running server and print the answer as it comes" },
+	meta: { name: "chat", description: "Send a prompt to a running server and stream the answer" },
 	args: {
 		prompt: { type: "positional", description: "The prompt; - reads standard input", required: true },
 		model: { type: "string", description: "Model id or trait", default: "default" },
@@ -33,7 +33,7 @@ export const chat = defineCommand({
 				body: JSON.stringify({ model: args.model, messages, stream: true, stream_options: { include_usage: true }, ...maximum }),
 			});
 		} catch {
-			return fail(`No server answers at ${base}: start it with npm start, or name another with --url`);
+			return fail(`No server answers at ${base}: start it with npm start, or name another server with --url`);
 		}
 		if (!response.ok || response.body === null) {
 			const body = (await response.json().catch(() => null)) as { error?: { message?: string } } | null;

@@ -10,15 +10,19 @@ import { withStore } from "./with-store.ts";
 const PERIODS: readonly LimitPeriod[] = ["EPOCH", "MONTH", "LIFETIME"];
 
 const create = defineCommand({
-	meta: { name: "create", description: "Make a key; it is shown once" },
+	meta: { name: "create", description: "Create a key and show it once" },
 	args: {
 		account: { type: "positional", description: "Account id (acc_...)", required: true },
 		type: { type: "string", description: "INFERENCE or ADMIN", default: "INFERENCE", valueHint: "TYPE" },
-		description: { type: "string", description: "What the key is for" },
-		"limit-usd": { type: "string", description: "USD that it may spend in a period", valueHint: "N" },
-		"limit-diem": { type: "string", description: "Diem that it may spend in a period", valueHint: "N" },
+		description: { type: "string", description: "Purpose of the key" },
+		"limit-usd": { type: "string", description: "USD that the key may spend in a period", valueHint: "N" },
+		"limit-diem": { type: "string", description: "Diem that the key may spend in a period", valueHint: "N" },
 		period: { type: "string", description: "EPOCH (UTC day), MONTH or LIFETIME", default: "EPOCH", valueHint: "PERIOD" },
-		expires: { type: "string", description: "A day (00:00 UTC) or an instant like 2030-01-31T12:00:00Z", valueHint: "TIME" },
+		expires: {
+			type: "string",
+			description: "When it expires: a day (00:00 UTC), or an instant like 2030-01-31T12:00:00Z",
+			valueHint: "TIME",
+		},
 		...jsonArg,
 		...storeArgs,
 	},
@@ -43,13 +47,17 @@ const create = defineCommand({
 				expiresAtMs,
 			});
 			if (args.json) return printJson({ ...publicKey(key), apiKey: secret });
-			print(`Key ${key.id} of ${key.accountId}, shown this once:\n\n  ${secret}\n`);
+			print(`Key ${key.id} of ${key.accountId}, shown only once:\n\n  ${secret}\n`);
 		}),
 });
 
 const list = defineCommand({
 	meta: { name: "list", description: "List keys" },
-	args: { account: { type: "positional", description: "Only of this account", required: false }, ...jsonArg, ...storeArgs },
+	args: {
+		account: { type: "positional", description: "List only the keys of this account", required: false },
+		...jsonArg,
+		...storeArgs,
+	},
 	run: ({ args }) =>
 		withStore(args, async (admin) => {
 			const pages = listKeys(admin, args.account);
@@ -81,7 +89,7 @@ function keyRow(apiKey: ApiKey): string[] {
 }
 
 const revoke = defineCommand({
-	meta: { name: "revoke", description: "End a key at once" },
+	meta: { name: "revoke", description: "Revoke a key immediately" },
 	args: { id: { type: "positional", description: "Key id", required: true }, ...storeArgs },
 	run: ({ args }) =>
 		withStore(args, async (admin) => {

@@ -7,16 +7,16 @@ import { storeArgs } from "./store-args.ts";
 import { withStore } from "./with-store.ts";
 
 const level = defineCommand({
-	meta: { name: "level", description: "Have running servers log from this level on, until their next reload" },
+	meta: { name: "level", description: "Set the log level of running servers, until their next reload" },
 	args: { ...storeArgs, level: { type: "positional", required: true, description: LOG_LEVELS.join(", ") } },
 	run: ({ args }) => {
 		if (!LOG_LEVELS.some((known) => known === args.level)) {
-			printError(`${args.level} is no level of the log; there are ${LOG_LEVELS.join(", ")}`);
+			printError(`Unknown log level ${args.level}: expected one of ${LOG_LEVELS.join(", ")}`);
 			process.exit(EXIT_USAGE);
 		}
 		return withStore(args, async (admin) => {
 			await requestLogLevel(admin, args.level);
-			print(`Running servers log from ${args.level} on; a reload goes back to the configuration's level`);
+			print(`Running servers now log at level ${args.level}; a reload restores the configured level`);
 		});
 	},
 });

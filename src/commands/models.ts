@@ -8,7 +8,10 @@ import { print, printError, printJson, printTable } from "./print.ts";
 import { configOrExit, jsonArg, storeArgs } from "./store-args.ts";
 
 const list = defineCommand({
-	meta: { name: "list", description: "List models as the server would: catalog, configuration, and what upstreams list now" },
+	meta: {
+		name: "list",
+		description: "List models as the server does: from the catalog, the configuration, and the upstreams' lists",
+	},
 	args: { type: { type: "string", description: "A model type, or all", default: "all" }, ...jsonArg, ...storeArgs },
 	async run({ args }) {
 		const { config } = configOrExit(args);
@@ -37,14 +40,14 @@ const list = defineCommand({
 });
 
 const pull = defineCommand({
-	meta: { name: "pull", description: "Fetch weights and helper programs; without a name: all" },
+	meta: { name: "pull", description: "Download weights and helper programs; without a name, all of them" },
 	args: {
 		name: {
 			type: "positional",
 			description: "Name of an asset (turnpike doctor lists them) or of a group: tts-kokoro, ffmpeg",
 			required: false,
 		},
-		from: { type: "string", description: "Take it from a file instead", valueHint: "FILE" },
+		from: { type: "string", description: "Import it from a file instead", valueHint: "FILE" },
 		...storeArgs,
 	},
 	async run({ args }) {

@@ -8,7 +8,7 @@ import { withStore } from "./with-store.ts";
 const DAY_MS = 86_400_000;
 
 const show = defineCommand({
-	meta: { name: "show", description: "Show what one request was, did and cost (metadata only)" },
+	meta: { name: "show", description: "Show one request and its cost (metadata only)" },
 	args: { id: { type: "positional", description: "X-Request-ID", required: true }, ...jsonArg, ...storeArgs },
 	run: ({ args }) =>
 		withStore(args, async (admin) => {
@@ -21,7 +21,7 @@ const show = defineCommand({
 			const { requestDays } = configOrExit(args).config.retention;
 			if (record.doneAtMs < Date.now() - requestDays * DAY_MS) {
 				printError(
-					`The request ${args.id} was answered more than ${requestDays} days ago (retention.requestDays): it is shown no more`,
+					`The request ${args.id} was answered more than ${requestDays} days ago (retention.requestDays): it is no longer shown`,
 				);
 				process.exitCode = 1;
 				return;

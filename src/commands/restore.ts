@@ -8,21 +8,21 @@ import { configOrExit, storeArgs } from "./store-args.ts";
 import { withStoreFaults } from "./store-fault.ts";
 
 export const restore = defineCommand({
-	meta: { name: "restore", description: "Put a backup of a SQLite store into a data folder that has none" },
+	meta: { name: "restore", description: "Restore a backup of a SQLite store into a data folder without one" },
 	args: {
-		from: { type: "string", description: "The file that turnpike backup made", required: true, valueHint: "FILE" },
+		from: { type: "string", description: "A file written by turnpike backup", required: true, valueHint: "FILE" },
 		...storeArgs,
 	},
 	run: async ({ args }) => {
 		const { config } = configOrExit(args);
 		if (config.store !== undefined) {
-			printError(`The store is ${shownAddress(config.store)}: restore it with PostgreSQL's own means (docs/operating.md)`);
+			printError(`The store is ${shownAddress(config.store)}: restore it with PostgreSQL's own tools (docs/operating.md)`);
 			process.exitCode = EXIT_USAGE;
 			return;
 		}
 		await withStoreFaults(config, async () => {
 			const { accounts, posts } = await restoreStore(resolve(args.from), config.data);
-			print(`${config.data} has the books of ${args.from}: ${accounts} accounts, ${posts} posts; checked, and they balance`);
+			print(`${config.data} has the books of ${args.from}: ${accounts} accounts, ${posts} posts; checked, and the books balance`);
 		});
 	},
 });

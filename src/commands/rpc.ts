@@ -8,23 +8,23 @@ import { withStore } from "./with-store.ts";
 const MAX_SENDS = 10_000;
 
 const sends = defineCommand({
-	meta: { name: "sends", description: "What was sent to a chain, newest first: hashes, never what was sent" },
+	meta: { name: "sends", description: "List transactions sent to chains, newest first: hashes only" },
 	args: {
 		hash: { type: "string", description: "Raw or transaction hash", valueHint: "0x..." },
 		network: { type: "string", description: "A network as GET /crypto/rpc/networks writes it", valueHint: "NETWORK" },
-		key: { type: "string", description: "Id of the API key that sent", valueHint: "ID" },
+		key: { type: "string", description: "Id of the API key that sent it", valueHint: "ID" },
 		since: { type: "string", description: "First day or instant (UTC)", valueHint: "2026-10-01" },
-		limit: { type: "string", description: `At most so many, up to ${MAX_SENDS}`, default: "100", valueHint: "N" },
+		limit: { type: "string", description: `Maximum number of rows, up to ${MAX_SENDS}`, default: "100", valueHint: "N" },
 		...jsonArg,
 		...storeArgs,
 	},
 	run: ({ args }) => {
 		const { hash, network, key, since } = args;
 		const limit = /^[1-9]\d{0,4}$/.test(args.limit) ? Number(args.limit) : Number.POSITIVE_INFINITY;
-		if (limit > MAX_SENDS) return refuse(`--limit is a number from 1 to ${MAX_SENDS}`);
+		if (limit > MAX_SENDS) return refuse(`--limit: expected a number from 1 to ${MAX_SENDS}`);
 		const sinceMs = since === undefined ? null : instantOf(since);
-		if (sinceMs === undefined) return refuse("--since is like 2026-10-01 or 2026-10-01T12:00:00Z");
-		if (hash !== undefined && !/^0x[0-9a-fA-F]{1,64}$/.test(hash)) return refuse("--hash is 0x and up to 64 hex digits");
+		if (sinceMs === undefined) return refuse("--since: expected a day or an instant, like 2026-10-01 or 2026-10-01T12:00:00Z");
+		if (hash !== undefined && !/^0x[0-9a-fA-F]{1,64}$/.test(hash)) return refuse("--hash: expected 0x and up to 64 hex digits");
 		return withStore(args, async (admin) => {
 			const sends = await listSends(admin, {
 				limit,
@@ -62,6 +62,6 @@ function refuse(message: string): void {
 }
 
 export const rpc = defineCommand({
-	meta: { name: "rpc", description: "The record of what was sent to chains: sends" },
+	meta: { name: "rpc", description: "Transactions sent to chains: sends" },
 	subCommands: { sends },
 });

@@ -87,32 +87,33 @@ function jsonOf(cell: CsvCell): string {
 }
 
 const exportCommand = defineCommand({
-	meta: { name: "export", description: "Write what all accounts used, line by line, to standard output" },
+	meta: { name: "export", description: "Write the usage of all accounts to standard output, line by line" },
 	args: {
 		from: { type: "string", description: "First day or instant (UTC), included; default: all", valueHint: "2026-10-01" },
-		to: { type: "string", description: "Day or instant (UTC) before which it ends; default: now", valueHint: "2026-11-01" },
+		to: { type: "string", description: "Last day or instant (UTC), excluded; default: now", valueHint: "2026-11-01" },
 		format: { type: "string", description: "csv or ndjson", default: "csv", valueHint: "FORMAT" },
 		...storeArgs,
 	},
 	run: ({ args }) => {
 		const { from, to } = args;
 		const format = Object.hasOwn(FORMATS, args.format) ? FORMATS[args.format as keyof typeof FORMATS] : null;
-		if (format === null) return refuse("--format is csv or ndjson");
+		if (format === null) return refuse("--format: expected csv or ndjson");
 		const fromMs = from === undefined ? null : instantOf(from);
 		const toMs = to === undefined ? null : instantOf(to);
-		if (fromMs === undefined || toMs === undefined) return refuse("--from and --to are like 2026-10-01 or 2026-10-01T12:00:00Z");
+		if (fromMs === undefined || toMs === undefined)
+			return refuse("--from and --to: expected a day or an instant, like 2026-10-01 or 2026-10-01T12:00:00Z");
 		if (fromMs !== null && toMs !== null && toMs <= fromMs)
-			return refuse("--to must be later than --from; its own day is not included");
+			return refuse("--to must be later than --from; its day is not included");
 		return withStore(args, async (admin) => {
 			const { config } = configOrExit(args);
 			const backlog = await readBacklog(admin, config.data);
 			if (to === undefined && backlog.records > 0)
 				printError(
-					`${backlog.records} records of the journal are not in the store yet: run it again in a moment to have them too`,
+					`${backlog.records} records of the journal are not in the store yet: run the command again in a moment to include them`,
 				);
 			const archived = await lastArchivedMonth(admin.db);
 			if (archived !== null && (fromMs ?? 0) < monthStartMs(addMonths(archived, 1)))
-				printError(`What was booked up to the end of ${archived} is in the archives: it is left out`);
+				printError(`Charges up to the end of ${archived} are in the archives, and are left out`);
 			const endMs = toMs ?? Date.now() - (config.store === undefined ? 0 : UNDER_WAY_MS);
 			await writeOut(format.head);
 			for await (const lines of exportUsage(admin.db, { fromMs, toMs: endMs })) {
@@ -129,6 +130,6 @@ function refuse(message: string): void {
 }
 
 export const usage = defineCommand({
-	meta: { name: "usage", description: "What was used, and what it was sold for: export" },
+	meta: { name: "usage", description: "Usage and its price: export" },
 	subCommands: { export: exportCommand },
 });

@@ -24,14 +24,14 @@ const list = defineCommand({
 const show = defineCommand({
 	meta: { name: "show", description: "Show a wallet and its history, newest first" },
 	args: {
-		wallet: { type: "positional", description: "Its address", required: true },
+		wallet: { type: "positional", description: "Address of the wallet", required: true },
 		limit: { type: "string", description: `The newest N entries, up to ${LARGEST_LIMIT}`, default: "50", valueHint: "N" },
 		...jsonArg,
 		...storeArgs,
 	},
 	run: ({ args }) => {
 		const identity = identityOfAddress(args.wallet);
-		if (identity === null) return refuse(`A wallet is named by its address: ${WALLET_ADDRESS}`);
+		if (identity === null) return refuse(`Expected the address of a wallet: ${WALLET_ADDRESS}`);
 		const limit = /^\d{1,4}$/.test(args.limit) ? Number(args.limit) : 0;
 		if (limit < 1 || limit > LARGEST_LIMIT) return refuse(`--limit: expected a whole number from 1 to ${LARGEST_LIMIT}`);
 		return withStore(args, async (admin) => {

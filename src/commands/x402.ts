@@ -16,7 +16,7 @@ const NANO_PER_UNIT = 1_000;
 const reconcileCommand = defineCommand({
 	meta: {
 		name: "reconcile",
-		description: "Hold every top-up against the chain, and say what differs; changes nothing; exit 1 where something does",
+		description: "Compare every top-up with the chain and list differences; changes nothing; exits with 1 if any differ",
 	},
 	args: { ...jsonArg, ...storeArgs },
 	run: ({ args }) => {
@@ -33,7 +33,7 @@ const reconcileCommand = defineCommand({
 				);
 			} catch (error) {
 				if (!(error instanceof Error) || !OF_CHAIN.has(error.name)) throw error;
-				return refuse(`The chain cannot be asked: ${error.message}`);
+				return refuse(`The chain's node cannot be used: ${error.message}`);
 			}
 			if (report.discrepancies.length > 0) process.exitCode = 1;
 			if (args.json) printJson(report);
@@ -44,10 +44,10 @@ const reconcileCommand = defineCommand({
 
 function tell({ checked, credited, discrepancies }: ReconcileReport): void {
 	const states = Object.entries(checked).map(([state, count]) => `${count} ${state}`);
-	print(`Top-ups held against the chain: ${states.join(", ")}`);
+	print(`Top-ups compared with the chain: ${states.join(", ")}`);
 	for (const [network, units] of Object.entries(credited)) print(`${network}: ${formatNano(units * NANO_PER_UNIT)} USD credited`);
 	if (discrepancies.length === 0) {
-		print("Books and chain agree");
+		print("The books and the chain agree");
 		return;
 	}
 	printTable([
@@ -62,6 +62,6 @@ function refuse(message: string): void {
 }
 
 export const x402 = defineCommand({
-	meta: { name: "x402", description: "What wallets paid: reconcile" },
+	meta: { name: "x402", description: "Payments of wallets: reconcile" },
 	subCommands: { reconcile: reconcileCommand },
 });

@@ -85,7 +85,7 @@ test("an install of which nothing is set ends with 0: what is not downloaded yet
 	expect([shown.code, shown.stderr]).toEqual([0, ""]);
 	expect(shown.stdout).not.toContain("FAULT");
 	expect(shown.stdout).toMatch(
-		/note {3}chat engine: The embedded model is not downloaded yet.*\n {7}mend: npx --no turnpike models pull smollm2/,
+		/note {3}chat engine: The embedded model is not downloaded yet.*\n {7}fix: npx --no turnpike models pull smollm2/,
 	);
 	expect(shown.stdout).toMatch(/\n\d+ ok, \d+ notes, 0 faults\n$/);
 });
@@ -148,12 +148,12 @@ test("upstreams, models, chains and addresses that are wrong are each found, wit
 	expect(find("disk")).toMatchObject({ state: "fault", mend: "journal: {minFreeDiskMb: 200}" });
 	expect(find("data folder")).toMatchObject({ state: "note", mend: `chmod 700 ${dataDir}` });
 	const mends: Readonly<Record<string, string>> = {
-		"upstream down": `start the server at ${dead}/v1, or set upstreams.down.url to where it is`,
-		"upstream wants-a-key": "upstreams.wants-a-key.key: ",
-		"upstream without-v1": "upstreams.without-v1.url: the address above /models, most often with /v1",
-		"upstream fails": "look at the log of that server",
-		"upstream page": "upstreams.page.url: the address of an OpenAI-compatible API",
-		"upstream no-list": "upstreams.no-list.url: the address of an OpenAI-compatible API",
+		"upstream down": `start the server at ${dead}/v1, or set upstreams.down.url to its address`,
+		"upstream wants-a-key": "set upstreams.wants-a-key.key: ",
+		"upstream without-v1": "set upstreams.without-v1.url to the address above /models, usually with /v1",
+		"upstream fails": "read that server's log",
+		"upstream page": "set upstreams.page.url to the address of an OpenAI-compatible API",
+		"upstream no-list": "set upstreams.no-list.url to the address of an OpenAI-compatible API",
 		"upstream unused": "[{upstream: unused, model: ITS_NAME}]",
 		"model by-no-one": 'models.entries["by-no-one"].upstreams: ',
 		prices: "or upstreams.given.discover: false",
@@ -205,7 +205,7 @@ test("entries are examined: workflows and characters that cannot be read, prices
 	expect(find("model painter").mend).toContain("save it as /no/such/workflow.json");
 	expect(find("model well-made")).toMatchObject({
 		state: "note",
-		text: "input is sold at 1 USD for a million tokens, and costs 2",
+		text: "input is sold at 1 USD per million tokens, and costs 2",
 		mend: 'models.entries["well-made"].price.input: 2 or more',
 	});
 	expect(find("prices")).toMatchObject({
@@ -213,7 +213,10 @@ test("entries are examined: workflows and characters that cannot be read, prices
 		mend: expect.stringContaining('models: {entries: {"talker": {speech: {perMillionCharacters: 15}}}}'),
 	});
 	const characters = await examine({ characters: "/no/such/characters.json" });
-	expect([characters.code, characters.find("models").mend]).toEqual([1, expect.stringContaining("characters: name a file")]);
+	expect([characters.code, characters.find("models").mend]).toEqual([
+		1,
+		expect.stringContaining("set characters to a readable file"),
+	]);
 });
 
 test("settings that contradict each other are found before a start ends with 78", async () => {
@@ -268,7 +271,7 @@ test("a data folder that cannot be used is found", async () => {
 	expect([archived.code, archived.amiss, archived.find("archive").text]).toEqual([
 		1,
 		["archive"],
-		expect.stringContaining(`${file} is no folder`),
+		expect.stringContaining(`${file} is not a folder`),
 	]);
 });
 
@@ -316,7 +319,7 @@ test("a limit on file descriptors that a node cannot live with is found", async 
 	expect([await child.exited, shown]).toEqual([
 		1,
 		expect.stringContaining(
-			"FAULT  file descriptors: 512 at most: a connection takes one, and its upstream another\n       mend: ulimit -n 65536",
+			"FAULT  file descriptors: at most 512: each connection takes one, and its upstream another\n       fix: ulimit -n 65536",
 		),
 	]);
 });

@@ -105,7 +105,7 @@ describe("on a terminal", () => {
 		await terminal.answer("sqlite]", "");
 		await terminal.answer("Model servers", "local=http://localhost:11434/v1");
 		await terminal.answer("chains", "");
-		await terminal.answer("wallets pay", "");
+		await terminal.answer("payments of wallets", "");
 		expect(await terminal.exited).toBe(0);
 		expect(terminal.screen()).not.toContain("Address to listen on");
 		const config = loaded(file);

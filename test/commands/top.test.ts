@@ -64,7 +64,7 @@ test("what is no Turnpike is told of, and nothing that a server names drives the
 	const look = () => turnpike(["top", "--once", "--url", `http://127.0.0.1:${server.port}`]);
 	try {
 		const html = await look();
-		expect([html.code, html.stderr]).toEqual([1, expect.stringContaining("is no Turnpike")]);
+		expect([html.code, html.stderr]).toEqual([1, expect.stringContaining("is not a Turnpike server")]);
 		page = `${build}\nturnpike_upstream_up{upstream="\x1b[2J\x1b]0;x\x07gpu"} 1\n`;
 		const shown = await look();
 		expect([shown.code, shown.stdout]).toEqual([0, expect.stringContaining("\\u001b[2J\\u001b]0;x\\u0007gpu")]);

@@ -127,9 +127,9 @@ describe("turnpike usage export", () => {
 	});
 
 	test.each([
-		[["--format", "xml"], "--format is csv or ndjson"],
-		[["--from", "yesterday"], "--from and --to are like"],
-		[["--from", "2026-02-30"], "--from and --to are like"],
+		[["--format", "xml"], "--format: expected csv or ndjson"],
+		[["--from", "yesterday"], "--from and --to: expected a day"],
+		[["--from", "2026-02-30"], "--from and --to: expected a day"],
 		[["--from", "2026-10-02", "--to", "2026-10-02"], "--to must be later than --from"],
 	])("refuses %j", async (args, message) => {
 		const { code, stdout, stderr } = await run(...args);

@@ -49,9 +49,9 @@ test("a request is given back in parts, and shown with what is left of it", asyn
 		parts: [{ currency: "USD", amount: "0.0040", balance: "5.9940" }],
 		replayed: false,
 	});
-	expect((await command("refund", requestId)).stdout).toContain("0.0060 USD given back");
+	expect((await command("refund", requestId)).stdout).toContain("0.0060 USD refunded");
 	const again = await command("refund", requestId);
-	expect([again.code, again.stdout]).toEqual([0, expect.stringContaining("given back before")]);
+	expect([again.code, again.stdout]).toEqual([0, expect.stringContaining("already refunded")]);
 	const shown = await turnpike(["requests", "show", requestId, "--data", server.dataDir]);
 	expect(shown.stdout).toMatch(/refunded +0\.0100 USD/);
 });
@@ -70,7 +70,7 @@ test("the ledger has all of it, newest first", async () => {
 test.each([
 	[["debit", "ID", "1000"], 1, "only 6 is there"],
 	[["debit", "ID", "1e3"], 1, "not an amount"],
-	[["debit", "ID", "-1"], 64, "A number below 0 means nothing here: -1"],
+	[["debit", "ID", "-1"], 64, "A negative number is not allowed here: -1"],
 	[["debit", "ID", "1", "--ref", "a b"], 1, "a reference has"],
 	[["debit", "ID", "2", "--ref", "back"], 1, "was used before"],
 	[["debit", "acc_none", "1"], 1, "there is no account"],

@@ -22,12 +22,12 @@ test("the audit tells what the journal holds and the store does not have yet", a
 		await store.acquire({ accountId, day: SAMPLE_DAY, needNano: nano(1) });
 		await Promise.all([1, 2, 3].map((number) => journal.append(samplePost(requestId(number), accountId))));
 		const text = await audit(books.dir);
-		expect(text).toContain("3 records of this folder's journal are not applied yet");
+		expect(text).toContain("3 records of this folder's journal are not in the store yet");
 		expect(text).toContain("The books balance");
 		const report = JSON.parse(await audit(books.dir, "--json"));
 		expect([report.ok, report.backlog]).toEqual([true, { appliedSeq: 0, groups: 1, records: 3 }]);
 		await store.settled();
-		expect(await audit(books.dir)).not.toContain("not applied");
+		expect(await audit(books.dir)).not.toContain("not in the store");
 	} finally {
 		await store.close();
 		await books.remove();

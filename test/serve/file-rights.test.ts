@@ -51,9 +51,9 @@ test("a server in a folder that is open makes files that are not, and says that 
 	expect(existsSync(join(dataDir, "turnpike.db-wal"))).toBe(true);
 	expect(readdirSync(join(dataDir, "journal")).length).toBeGreaterThan(0);
 	expect(openIn(dataDir)).toEqual([]);
-	expect(server.stdout() + server.stderr()).toContain("others can look into the data folder: chmod 700 it");
+	expect(server.stdout() + server.stderr()).toContain("other users can read the data folder: run chmod 700 on it");
 	const doctor = await turnpike(["doctor", "--data", dataDir, "--config", server.configFile]);
-	expect(doctor.stdout).toContain(`others can look into it (mode 755)\n       mend: chmod 700 ${dataDir}`);
+	expect(doctor.stdout).toContain(`other users can read it (mode 755)\n       fix: chmod 700 ${dataDir}`);
 	await stopped(server);
 	expect(openIn(dataDir)).toEqual([]);
 	expect(openMode(dataDir)).toBe("755");
@@ -64,7 +64,7 @@ test("a folder of the server's own is closed, and nothing is said", async () => 
 	mkdirSync(dataDir, { mode: 0o700 });
 	const server = await started(dataDir);
 	expect(openIn(dataDir)).toEqual([]);
-	expect(server.stdout() + server.stderr()).not.toContain("others can look");
+	expect(server.stdout() + server.stderr()).not.toContain("other users can");
 	await stopped(server);
 });
 

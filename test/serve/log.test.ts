@@ -50,11 +50,11 @@ test("the level of a running server is changed by a command and by a signal, and
 	expect(command("log", "level", "loud").exitCode).toBe(64);
 	const before = server.stderr().length;
 	expect(command("log", "level", "debug").exitCode).toBe(0);
-	expect(await logged("the log has another level now", before)).toMatchObject({ newLevel: "debug" });
+	expect(await logged("the log level has changed", before)).toMatchObject({ newLevel: "debug" });
 	const between = server.stderr().length;
 	await fetch(`${server.url}/api/v1/models`, { headers: { authorization: `Bearer ${ADMIN_KEY}` } });
 	await logged("answered", between);
 	const signalled = server.stderr().length;
 	server.kill("SIGUSR2");
-	await logged("the log has another level now", signalled);
+	await logged("the log level has changed", signalled);
 });

@@ -174,7 +174,7 @@ test("a wrong file at a reload is told in the log, whatever is wrong in it, and 
 		"server: &s {host: *s}\n",
 		"upstreams: {OpenAI: {url: 'http://127.0.0.1:9/v1'}}\n",
 	]) {
-		const told = () => server.stderr().split("the new configuration is wrong").length;
+		const told = () => server.stderr().split("the new configuration is invalid").length;
 		const before = told();
 		writeFileSync(server.configFile, text);
 		server.kill("SIGHUP");
@@ -219,12 +219,12 @@ test("a database that is gone or empty beside its journal is no new beginning, u
 	writeFileSync(database, copy);
 	const restored = await serve({ config, dataDir });
 	started.push(restored);
-	expect(restored.stdout()).not.toContain("A first account was made");
+	expect(restored.stdout()).not.toContain("The first account was created");
 	restored.kill("SIGTERM");
 	expect(await restored.exited).toBe(0);
 	rmSync(database);
 	renameSync(join(dataDir, "journal"), join(dataDir, "journal-before"));
 	const anew = await serve({ config, dataDir });
 	started.push(anew);
-	await until(() => anew.stdout().includes("A first account was made"), "the new beginning");
+	await until(() => anew.stdout().includes("The first account was created"), "the new beginning");
 });

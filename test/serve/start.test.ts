@@ -126,7 +126,7 @@ test("reload by command and by SIGHUP changes prices; a wrong file keeps the old
 	await until(async () => Math.abs((await cost()) - before * 10) < 1e-12, "the new price");
 	writeFileSync(server.configFile, "server: {prot: 1}\n");
 	process.kill(Number(readFileSync(join(server.dataDir, "serve.pid"), "utf8")), "SIGHUP");
-	await until(() => server.stderr().includes("the new configuration is wrong"), "the refusal");
+	await until(() => server.stderr().includes("the new configuration is invalid"), "the refusal");
 	expect(server.stderr()).toContain("server.prot");
 	expect(await cost()).toBeCloseTo(before * 10, 12);
 	writeFileSync(server.configFile, JSON.stringify({ ...config, server: { port: 1 } }));

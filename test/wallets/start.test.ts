@@ -66,7 +66,7 @@ test("with a chain and a key wallets top up; the operator lists, shows, refunds 
 
 		const requestId = called.headers.get("x-request-id") ?? "";
 		const refunded = await command("wallets", "refund", requestId);
-		expect([refunded.code, refunded.stdout]).toEqual([0, expect.stringContaining("0.0000125 USD given back")]);
+		expect([refunded.code, refunded.stdout]).toEqual([0, expect.stringContaining("0.0000125 USD refunded")]);
 		expect(await read()).toMatchObject({ data: { balanceUsd: 6 } });
 		expect((await command("wallets", "refund", requestId)).stdout).toContain("nothing was added");
 
@@ -93,7 +93,7 @@ test("with a chain and a key wallets top up; the operator lists, shows, refunds 
 
 		const reconciled = await command("x402", "reconcile");
 		expect([reconciled.code, reconciled.stdout]).toEqual([0, expect.stringContaining("1 credited")]);
-		expect(reconciled.stdout).toContain("Books and chain agree");
+		expect(reconciled.stdout).toContain("The books and the chain agree");
 		expect((await command("audit")).code).toBe(0);
 		const doctor = await command("doctor", "--json");
 		expect(JSON.parse(doctor.stdout)).toContainEqual({ name: "top-ups", state: "ok", text: expect.stringContaining(PAY_TO) });
@@ -113,7 +113,7 @@ test("reconcile without a receiver, and without its chain, says so", async () =>
 		expect(none).toMatchObject({ code: 1, stderr: expect.stringContaining("TURNPIKE_X402_PAY_TO") });
 		const env = { TURNPIKE_X402_PAY_TO: PAY_TO, TURNPIKE_X402_RPC: "http://127.0.0.1:9" };
 		const down = await turnpike(["x402", "reconcile", "--data", served.dataDir], env);
-		expect(down).toMatchObject({ code: 1, stderr: expect.stringContaining("cannot be asked") });
+		expect(down).toMatchObject({ code: 1, stderr: expect.stringContaining("cannot be used") });
 	} finally {
 		served.remove();
 	}

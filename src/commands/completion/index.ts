@@ -9,7 +9,7 @@ export function completionOf(root: () => CommandDef) {
 	return defineCommand({
 		meta: {
 			name: "completion",
-			description: "Print what completes commands and options in a shell: source <(turnpike completion bash)",
+			description: "Print a script that completes commands and options in a shell: source <(turnpike completion bash)",
 		},
 		args: { shell: { type: "positional", description: SHELLS.join(", "), required: true, valueHint: SHELLS.join("|") } },
 		async run({ args }) {

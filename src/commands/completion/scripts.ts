@@ -5,7 +5,7 @@ export const SHELLS = ["bash", "zsh", "fish"] as const;
 export type Shell = (typeof SHELLS)[number];
 
 /** Every command has these. */
-const HELP: CommandOption = { name: "--help", description: "Say how it is used", value: "none" };
+const HELP: CommandOption = { name: "--help", description: "Show help", value: "none" };
 
 interface Place {
 	/** The command's path, like `/accounts/create`; empty for the program itself. */

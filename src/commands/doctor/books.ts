@@ -31,13 +31,17 @@ async function ofPostgres(url: string): Promise<Finding> {
 		return fault(
 			NAME,
 			`${where} is PostgreSQL ${version}, and the store needs 14 or newer`,
-			"pg_upgradecluster, or name another",
+			"pg_upgradecluster, or name another server",
 		);
 	if (isReadOnly)
-		return fault(NAME, `${where} may only be read: it is a replica, or set so`, "name the primary in store (TURNPIKE_STORE)");
+		return fault(
+			NAME,
+			`${where} is read-only: it is a replica, or set to read-only`,
+			"name the primary in store (TURNPIKE_STORE)",
+		);
 	if (schema > 0) return auditOf(url);
 	if (!mayCreate)
-		return fault(NAME, `${where}: the role ${user} may make no tables`, `GRANT ALL ON SCHEMA ${schemaName} TO ${user};`);
+		return fault(NAME, `${where}: the role ${user} may not create tables`, `GRANT ALL ON SCHEMA ${schemaName} TO ${user};`);
 	return ok(NAME, `${where}, PostgreSQL ${version}: no store yet`);
 }
 
@@ -54,7 +58,7 @@ async function auditOf(place: string): Promise<Finding> {
 
 function mendOfFolder(data: string, error: unknown): string {
 	const code = (error as NodeJS.ErrnoException | null)?.code;
-	if (code === "STORE_TOO_NEW") return "start the newer version of Turnpike that made it";
+	if (code === "STORE_TOO_NEW") return "start the newer version of Turnpike that created it";
 	return `stop the server, then: rm -f ${data}/turnpike.db-*; cp BACKUP.db ${data}/turnpike.db`;
 }
 

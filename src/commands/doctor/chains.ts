@@ -17,11 +17,11 @@ export async function checkChains({ rpc, timeouts }: Config, places: SettingPlac
 		await upstreams.checked();
 		const networks = upstreams.snapshot();
 		upstreams.close();
-		if (networks.length === 0) return [ok(name, "no upstreams (TURNPIKE_RPC_ETHEREUM_MAINNET=URL brings one)")];
+		if (networks.length === 0) return [ok(name, "no upstreams (TURNPIKE_RPC_ETHEREUM_MAINNET=URL adds one)")];
 		return networks.flatMap(({ network, upstreams: members }) => members.map((member) => ofMember(network, member)));
 	} catch (error) {
 		if (!(error instanceof SettingError)) throw error;
-		return [fault(name, `${error.message}: a start ends with 78`, `correct ${places.of(error.path)}`)];
+		return [fault(name, `${error.message}: a start exits with 78`, `correct ${places.of(error.path)}`)];
 	}
 }
 
@@ -30,7 +30,7 @@ function ofMember(network: RpcNetworkStatus["network"], { name, origin, chain, i
 	const upstream = `${name === new URL(origin).host ? origin : `${name} at ${origin}`}${isPublic ? " (public)" : ""}`;
 	if (chain === "right") return ok(title, `${upstream} is at block ${reached ?? "unknown"}`);
 	if (chain === "wrong") {
-		const mend = `move its address under rpc.networks to the network that eth_chainId names there, or name a node of ${network}`;
+		const mend = `move its address under rpc.networks to the network that eth_chainId names there, or set a node of ${network}`;
 		return fault(title, `${upstream} serves another chain and is not used`, mend);
 	}
 	// Public endpoints come and go by themselves, and others take over.
@@ -51,7 +51,7 @@ export async function checkStakes({ staking }: Config): Promise<Finding[]> {
 export async function checkWalletPayments({ x402 }: Config): Promise<Finding[]> {
 	const name = "top-ups";
 	if (x402.payTo === undefined && x402.solana.payTo === undefined)
-		return [ok(name, "off: wallets cannot pay (TURNPIKE_X402_PAY_TO, or TURNPIKE_X402_SOLANA_PAY_TO, names who receives)")];
+		return [ok(name, "off: wallets cannot pay (TURNPIKE_X402_PAY_TO or TURNPIKE_X402_SOLANA_PAY_TO sets the receiver)")];
 	const checks = await checkTopUps(x402);
 	return checks.map((check) => (check.state === "well" ? ok(name, check.text) : fault(name, check.text, check.mend)));
 }

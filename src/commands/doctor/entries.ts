@@ -31,7 +31,7 @@ export function soldBelowCost(entries: Entries): Finding[] {
 		(["input", "output"] as const).flatMap((part) => {
 			const [sold = 0, paid = 0] = [price?.[part], cost?.[part]];
 			if (price === undefined || sold >= paid) return [];
-			const text = `${part} is sold at ${sold} USD for a million tokens, and costs ${paid}`;
+			const text = `${part} is sold at ${sold} USD per million tokens, and costs ${paid}`;
 			return [notice(`model ${id}`, text, `models.entries["${id}"].price.${part}: ${paid} or more`)];
 		}),
 	);

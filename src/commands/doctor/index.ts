@@ -10,7 +10,7 @@ import { checkModels } from "./models.ts";
 import { checkAddresses } from "./reachable.ts";
 
 export const doctor = defineCommand({
-	meta: { name: "doctor", description: "Say what works, what does not, and what mends it; exit 1 where something is at fault" },
+	meta: { name: "doctor", description: "Check what works and how to fix what does not; exits with 1 if there is a fault" },
 	args: { ...jsonArg, ...storeArgs },
 	async run({ args }) {
 		const { config, file, places } = configOrExit(args);
@@ -41,5 +41,5 @@ export const doctor = defineCommand({
 const MARKS = { ok: "ok     ", note: "note   ", fault: "FAULT  " } as const;
 
 function lines({ name, state, text, mend }: Finding): string {
-	return `${MARKS[state]}${name}: ${text}${mend === undefined ? "" : `\n       mend: ${mend}`}`;
+	return `${MARKS[state]}${name}: ${text}${mend === undefined ? "" : `\n       fix: ${mend}`}`;
 }

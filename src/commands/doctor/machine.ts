@@ -15,7 +15,7 @@ const ALL_RIGHTS = constants.R_OK | constants.W_OK;
 
 export function checkMemoryLimits(): Finding {
 	const version = cgroupVersion();
-	const text = version === null ? "measured ten times a second" : `measured, and held by the kernel (cgroup v${version})`;
+	const text = version === null ? "measured ten times a second" : `measured, and limited by the kernel (cgroup v${version})`;
 	return ok("memory of child processes", text);
 }
 
@@ -27,22 +27,21 @@ export function checkDataFolder({ data, journal }: Config): Finding[] {
 	if (stats === null) {
 		const parent = nearestAbove(dir);
 		if (statOf(parent)?.isDirectory() !== true)
-			return [fault(name, `${dir} cannot be made: ${parent} is no folder`, OTHER_FOLDER)];
-		if (!mayUse(parent)) return [fault(name, `${dir} cannot be made: ${parent} cannot be written by this user`, OTHER_FOLDER)];
-		return [ok(name, `${dir} is made at the first start`), ...diskOf(parent, journal.minFreeDiskMb)];
+			return [fault(name, `${dir} cannot be created: ${parent} is not a folder`, OTHER_FOLDER)];
+		if (!mayUse(parent)) return [fault(name, `${dir} cannot be created: this user cannot write to ${parent}`, OTHER_FOLDER)];
+		return [ok(name, `${dir} is created at the first start`), ...diskOf(parent, journal.minFreeDiskMb)];
 	}
 	if (!stats.isDirectory()) return [fault(name, `${dir} is a file`, OTHER_FOLDER)];
 	const unwritable = [dir, ...["turnpike.db", "lock.db", "journal", "assets"].map((entry) => join(dir, entry))].find(
 		(path) => existsSync(path) && !mayUse(path),
 	);
-	if (unwritable !== undefined)
-		return [fault(name, `${unwritable} cannot be written by this user`, `chown -R "$(id -u)" ${dir}`)];
+	if (unwritable !== undefined) return [fault(name, `this user cannot write to ${unwritable}`, `chown -R "$(id -u)" ${dir}`)];
 	const segments = journalFolder(dir);
 	if (statOf(segments)?.isDirectory() === false)
 		return [fault(name, `${segments} is a file, and the journal needs a folder of that name`, `mv ${segments} ${segments}.old`)];
 	const mode = openMode(dir);
 	const rights =
-		mode === null ? ok(name, dir) : notice(name, `${dir}: others can look into it (mode ${mode})`, `chmod 700 ${dir}`);
+		mode === null ? ok(name, dir) : notice(name, `${dir}: other users can read it (mode ${mode})`, `chmod 700 ${dir}`);
 	return [rights, ...diskOf(dir, journal.minFreeDiskMb)];
 }
 
@@ -51,12 +50,10 @@ export function checkArchive({ retention, data }: Config): Finding[] {
 	if (retention.journalMonths === undefined) return [];
 	const name = "archive";
 	const dir = resolve(archiveFolder(retention, data));
-	const mend = "retention.folder: a folder that this user may write";
+	const mend = "set retention.folder to a folder that this user can write";
 	const nearest = existsSync(dir) ? dir : nearestAbove(dir);
-	if (statOf(nearest)?.isDirectory() !== true) return [fault(name, `${dir} cannot be used: ${nearest} is no folder`, mend)];
-	return [
-		mayUse(nearest) ? ok(name, dir) : fault(name, `${dir} cannot be used: ${nearest} cannot be written by this user`, mend),
-	];
+	if (statOf(nearest)?.isDirectory() !== true) return [fault(name, `${dir} cannot be used: ${nearest} is not a folder`, mend)];
+	return [mayUse(nearest) ? ok(name, dir) : fault(name, `${dir} cannot be used: this user cannot write to ${nearest}`, mend)];
 }
 
 const OTHER_FOLDER = "name another folder with --data or TURNPIKE_DATA";
@@ -103,7 +100,7 @@ export function checkFileDescriptors(): Finding[] {
 	// The runtime raises its own limit to the hard limit, the third column.
 	const limit = Number(/^Max open files\s+\S+\s+(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8"))?.[1] ?? Number.NaN);
 	if (Number.isNaN(limit) || limit >= LEAST_DESCRIPTORS) return [];
-	return [fault(name, `${limit} at most: a connection takes one, and its upstream another`, "ulimit -n 65536")];
+	return [fault(name, `at most ${limit}: each connection takes one, and its upstream another`, "ulimit -n 65536")];
 }
 
 /** Checks the folder's server; if none runs, checks that one could listen. */
@@ -127,7 +124,7 @@ async function running(pid: number, url: string): Promise<Finding> {
 	try {
 		const response = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(3_000) });
 		const text = `process ${pid} at ${url}: ${(await response.text()).trim()}`;
-		return response.ok ? ok(name, text) : fault(name, text, "look at its log: it says why, and what it waits for");
+		return response.ok ? ok(name, text) : fault(name, text, "read its log, which says what it is waiting for");
 	} catch {
 		return fault(name, `process ${pid} runs, but nothing answers at ${url}`, `kill -9 ${pid}; npm start`);
 	}

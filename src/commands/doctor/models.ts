@@ -40,18 +40,18 @@ async function checkUpstream(config: Config, upstream: string, settings: Upstrea
 	} catch (error) {
 		if (!(error instanceof DiscoveryError)) throw error;
 		// Image and speech servers often have no list; it is missed only if `discover` is on.
-		if (error.status === 404 && !settings.discover) return ok(name, `${settings.url} answers, and has no list of models`);
+		if (error.status === 404 && !settings.discover) return ok(name, `${settings.url} answers, without a list of models`);
 		return fault(name, error.message, mendOf(upstream, settings, error));
 	}
 }
 
 function mendOf(upstream: string, { url }: UpstreamConfig, { fault: kind, status }: DiscoveryError): string {
 	const setting = `upstreams.${upstream}`;
-	if (kind === "unreachable" || kind === "timeout") return `start the server at ${url}, or set ${setting}.url to where it is`;
-	if (status === 401 || status === 403) return `${setting}.key: the server refuses the one that is set, or wants one`;
-	if (status === 404) return `${setting}.url: the address above /models, most often with /v1; or ${setting}.discover: false`;
-	if (kind === "status") return `curl -i ${url}/models, and look at the log of that server`;
-	return `${setting}.url: the address of an OpenAI-compatible API, above /models`;
+	if (kind === "unreachable" || kind === "timeout") return `start the server at ${url}, or set ${setting}.url to its address`;
+	if (status === 401 || status === 403) return `set ${setting}.key: the server refuses the current key, or requires one`;
+	if (status === 404) return `set ${setting}.url to the address above /models, usually with /v1; or ${setting}.discover: false`;
+	if (kind === "status") return `run curl -i ${url}/models, and read that server's log`;
+	return `set ${setting}.url to the address of an OpenAI-compatible API, above /models`;
 }
 
 /** Checks a provider's settings only, because a call would cost money. */
@@ -62,7 +62,7 @@ function checkProvider(config: Config, upstream: string, { provider, url }: Upst
 	);
 	if (entries.length > 0) return ok(name, `${provider} at ${url}: ${entries.length} models are sold from it`);
 	const mend = `models: {entries: {NAME: {price: {input: 1, output: 2}, upstreams: [{upstream: ${upstream}, model: ITS_NAME}]}}}`;
-	return fault(name, `${provider} at ${url}: no entry under models.entries names it`, mend);
+	return fault(name, `${provider} at ${url}: no entry under models.entries uses it`, mend);
 }
 
 function checkCatalog(config: Config, lists: Lists, places: SettingPlaces): Finding[] {
@@ -80,17 +80,19 @@ function checkCatalog(config: Config, lists: Lists, places: SettingPlaces): Find
 		if (config.characters !== undefined) loadCharacterData(config.characters);
 		const online = catalog.list("all").filter(({ offline }) => !offline).length;
 		const findings = [...offlineEntries(catalog, config), ...unlistedTargets(config, lists), ...unpriced(catalog, config)];
-		const warnings = catalog.warnings.map((text) => notice(name, text, "bring that model, or name another in turnpike.yaml"));
+		const warnings = catalog.warnings.map((text) =>
+			notice(name, text, "provide that model, or name another one in turnpike.yaml"),
+		);
 		return [ok(name, `${online} can be called`), ...findings, ...warnings];
 	} catch (error) {
 		if (!(error instanceof CatalogError)) throw error;
-		return [fault(name, `${error.message}: a start ends with 78`, catalogMend(error, places))];
+		return [fault(name, `${error.message}: a start exits with 78`, catalogMend(error, places))];
 	}
 }
 
 function catalogMend({ source, path }: CatalogError, places: SettingPlaces): string {
 	if (source === "config") return `correct ${places.of(path)}`;
-	return path === "" ? `characters: name a file of characters that can be read, not ${source}` : `correct ${path} in ${source}`;
+	return path === "" ? `set characters to a readable file of characters, not ${source}` : `correct ${path} in ${source}`;
 }
 
 /** Finds configured models that no upstream serves. */
@@ -121,7 +123,7 @@ function unlistedTargets(config: Config, lists: Lists): Finding[] {
 /** Finds models at price 0. This is a fault only if the upstream charges for them. */
 function unpriced(catalog: Catalog, config: Config): Finding[] {
 	return unpricedUpstreams(catalog, config).map(({ upstream, models, billed, example }) => {
-		const text = `${models === 1 ? "1 model of upstream" : `${models} models of upstream`} ${upstream} without a price: every account calls ${models === 1 ? "it" : "them"} for nothing`;
+		const text = `${models === 1 ? "1 model of upstream" : `${models} models of upstream`} ${upstream} without a price: free for every account`;
 		const mend = `${priceLine(example.id, example.type)}, or upstreams.${upstream}.discover: false`;
 		return billed ? fault("prices", text, mend) : notice("prices", text, mend);
 	});

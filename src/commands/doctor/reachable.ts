@@ -16,7 +16,7 @@ export async function checkAddresses({ web, traces, alerts }: Config): Promise<F
 		if (url === undefined) return [];
 		const { origin } = new URL(url);
 		if (await answers(origin)) return [ok(name, `${origin} answers`)];
-		return [fault(name, `nothing answers at ${origin}`, `start that server, or set ${setting} to where it is`)];
+		return [fault(name, `no answer from ${origin}`, `start that server, or set ${setting} to its address`)];
 	});
 	return (await Promise.all(findings)).flat();
 }

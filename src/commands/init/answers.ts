@@ -121,5 +121,5 @@ function httpAddress(text: string): string {
 
 function refuseTwice(names: readonly string[]): void {
 	const twice = names.find((name, index) => names.indexOf(name) !== index);
-	if (twice !== undefined) throw new WrongAnswer(`${twice} is named twice`);
+	if (twice !== undefined) throw new WrongAnswer(`${twice} is given twice`);
 }

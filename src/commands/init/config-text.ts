@@ -5,8 +5,8 @@ import type { Answers, ChainUpstream, ChatUpstream } from "./answers.ts";
 /** Returns `turnpike.yaml` with a comment on each part; unset parts are commented out. */
 export function configText(answers: Answers): string {
 	return [
-		"# Turnpike. Every setting and its default: docs/configuration.md.",
-		"# ${NAME} is that variable of the environment; a variable that is not set stops the start.",
+		"# Turnpike. docs/configuration.md lists every setting and its default.",
+		"# ${NAME} stands for an environment variable; the server does not start if it is not set.",
 		"",
 		...serverLines(answers),
 		"",
@@ -24,12 +24,12 @@ export function configText(answers: Answers): string {
 function serverLines({ host, port, publicUrl }: Answers): string[] {
 	return [
 		"server:",
-		`  host: ${quoted(host)} # 0.0.0.0 is every address of this machine`,
+		`  host: ${quoted(host)} # 0.0.0.0 means every address of this machine`,
 		`  port: ${port}`,
 		publicUrl === null
 			? "  # publicUrl: https://api.example.com # the address that callers use"
 			: `  publicUrl: ${quoted(publicUrl)} # the address that callers use`,
-		"  # trustedProxies: [127.0.0.1] # whose X-Forwarded-For is believed (clientAddressHeader: another header)",
+		"  # trustedProxies: [127.0.0.1] # proxies whose X-Forwarded-For is trusted (clientAddressHeader: another header)",
 	];
 }
 
@@ -42,18 +42,18 @@ function storeLines(store: string | null): string[] {
 function upstreamLines(upstreams: readonly ChatUpstream[]): string[] {
 	if (upstreams.length === 0)
 		return [
-			"# Model servers. Without one there are the built-in models.",
+			"# Model servers. Without one, the built-in models are used.",
 			"# upstreams:",
 			"#   gpu-a: { url: http://10.0.0.5:8000/v1, dialect: vllm }",
 		];
 	const priced = upstreams.find(({ keyVariable }) => keyVariable !== null) ?? upstreams[0];
 	return [
-		"# Model servers. A model that is listed without a price is free to every account: so what costs you money is not",
-		"# listed by itself (discover: false), and is sold by an entry under models.",
+		"# Model servers. A listed model without a price is free to every account. So upstreams that cost money are not",
+		"# listed (discover: false), and their models are sold by entries under models.",
 		"upstreams:",
 		...upstreams.flatMap(upstreamEntry),
 		"",
-		"# What is sold, at what price, from where:",
+		"# Models with their prices and upstreams:",
 		"# models:",
 		"#   entries:",
 		"#     text-large:",
@@ -88,7 +88,7 @@ function chainLines(chains: readonly ChainUpstream[]): string[] {
 			"#     base-mainnet: { upstreams: [{ url: http://localhost:8545 }] }",
 		];
 	return [
-		"# Nodes of chains, for /crypto/rpc/{network}. The first is asked first; a second one takes over where it fails.",
+		"# Nodes of chains, for /crypto/rpc/{network}. The first is used first; a second one takes over if it fails.",
 		"rpc:",
 		"  networks:",
 		...chains.flatMap(({ network, url }) => [`    ${network}:`, "      upstreams:", `        - url: ${quoted(url)}`]),
@@ -99,8 +99,8 @@ function paymentLines(payTo: string | null): string[] {
 	if (payTo === null)
 		return ["# Wallets pay in USDC on Base (docs/wallets.md).", "# x402:", '#   payTo: "0x..."', "#   rpcUrl: ${BASE_RPC}"];
 	return [
-		"# Wallets pay in USDC on Base (docs/wallets.md). What the node proves is credited, nothing else; the key is of an",
-		"# address that pays the chain's fees.",
+		"# Wallets pay in USDC on Base (docs/wallets.md). Only payments that the node proves are credited. The key is that of the",
+		"# address that pays gas.",
 		"x402:",
 		`  payTo: ${quoted(payTo)}`,
 		"  rpcUrl: ${BASE_RPC}",
@@ -115,15 +115,13 @@ export function variablesOf({ store, upstreams, payTo }: Answers): { readonly na
 	);
 	const distinct = keys.filter(({ name }, index) => keys.findIndex((key) => key.name === name) === index);
 	return [
-		...(store === null
-			? []
-			: [{ name: "PGPASSWORD", about: "Password of the PostgreSQL user; %-encoded where it has special characters" }]),
+		...(store === null ? [] : [{ name: "PGPASSWORD", about: "Password of the PostgreSQL user; %-encode special characters" }]),
 		...distinct,
 		...(payTo === null
 			? []
 			: [
-					{ name: "BASE_RPC", about: "JSON-RPC of a node of Base, like http://localhost:8545" },
-					{ name: "FACILITATOR_KEY", about: "Private key, 64 hex digits, of an address that has some ETH on Base for fees" },
+					{ name: "BASE_RPC", about: "JSON-RPC address of a Base node, like http://localhost:8545" },
+					{ name: "FACILITATOR_KEY", about: "Private key (64 hex digits) of an address with some ETH on Base for gas" },
 				]),
 	];
 }
@@ -135,7 +133,7 @@ export function environmentText(answers: Answers): string {
 		"# Copy this to .env, fill it in, keep it out of version control, and start with",
 		"#   set -a; . ./.env; set +a; npm start",
 		"",
-		"# On an empty store the first ADMIN key (20 to 200 characters); left out, one is made and printed once",
+		"# The first ADMIN key of an empty store (20 to 200 characters); if unset, one is generated and printed once",
 		"# TURNPIKE_ADMIN_KEY=",
 		"",
 		...lines,

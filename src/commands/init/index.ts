@@ -26,7 +26,10 @@ import { configText, environmentText, variablesOf } from "./config-text.ts";
 const EXIT_INTERRUPTED = 130;
 
 export const init = defineCommand({
-	meta: { name: "init", description: "Write a commented turnpike.yaml and .env.example; asks on a terminal what no option says" },
+	meta: {
+		name: "init",
+		description: "Write a commented turnpike.yaml and .env.example; on a terminal, asks for values without an option",
+	},
 	args: {
 		config: { type: "string", description: "The file to write", default: "turnpike.yaml", valueHint: "FILE" },
 		host: { type: "string", description: "Address to listen on (127.0.0.1)", valueHint: "ADDRESS" },
@@ -34,24 +37,24 @@ export const init = defineCommand({
 		"public-url": { type: "string", description: "The address that callers use", valueHint: "URL" },
 		store: {
 			type: "string",
-			description: "sqlite, or an address of PostgreSQL; its password goes into PGPASSWORD",
+			description: "sqlite, or a PostgreSQL address; its password goes into PGPASSWORD",
 			valueHint: "STORE",
 		},
 		upstreams: {
 			type: "string",
-			description: "Model servers: NAME=ADDRESS or a provider like openai, :VARIABLE behind it for its key, commas between",
+			description: "Model servers, separated by commas: NAME=ADDRESS, or a provider like openai; append :VARIABLE for its key",
 			valueHint: "LIST",
 		},
-		chains: { type: "string", description: "Nodes of chains: NETWORK=ADDRESS, commas between", valueHint: "LIST" },
-		"pay-to": { type: "string", description: "Address on Base that receives what wallets pay", valueHint: "0x..." },
-		yes: { type: "boolean", description: "Ask nothing: what no option says gets its default" },
-		force: { type: "boolean", description: "Write over files that are there" },
+		chains: { type: "string", description: "Nodes of chains, separated by commas: NETWORK=ADDRESS", valueHint: "LIST" },
+		"pay-to": { type: "string", description: "Address on Base that receives payments of wallets", valueHint: "0x..." },
+		yes: { type: "boolean", description: "Ask nothing; values without an option get their defaults" },
+		force: { type: "boolean", description: "Overwrite existing files" },
 	},
 	async run({ args }) {
 		const file = resolve(args.config);
 		const example = join(dirname(file), ".env.example");
 		const existing = [file, example].filter((path) => existsSync(path));
-		if (existing.length > 0 && !args.force) return fail(`${existing.join(" and ")} would be written over: --force does so`);
+		if (existing.length > 0 && !args.force) return fail(`${existing.join(" and ")} already exist: use --force to overwrite`);
 		const rawAnswers = {
 			host: args.host,
 			port: args.port,
@@ -97,7 +100,7 @@ const FIELDS: { readonly [K in keyof Answers]: Field<Answers[K]> } = {
 	port: { option: "--port", question: "Port", fallback: "8787", read: readPort },
 	publicUrl: {
 		option: "--public-url",
-		question: "Address that callers use, where it is another",
+		question: "Address that callers use, if it differs",
 		fallback: "",
 		read: readPublicUrl,
 	},
@@ -116,7 +119,7 @@ const FIELDS: { readonly [K in keyof Answers]: Field<Answers[K]> } = {
 	},
 	payTo: {
 		option: "--pay-to",
-		question: "Address on Base that receives what wallets pay, or none",
+		question: "Address on Base that receives payments of wallets, or none",
 		fallback: "",
 		read: readPayTo,
 	},
@@ -163,7 +166,7 @@ function unknownNetwork({ chains }: Answers): string | null {
 
 async function wrongReceiver({ payTo }: Answers): Promise<string | null> {
 	if (payTo === null || (await readEvmAddress(payTo)) !== null) return null;
-	return `--pay-to: the checksum of ${payTo} is wrong (ERC-55): a letter was mistyped, or changed its case`;
+	return `--pay-to: the checksum of ${payTo} is wrong (ERC-55): a letter is wrong, or has the wrong case`;
 }
 
 /** Returns the error that a server would report for this configuration; null if it would start. */

@@ -35,7 +35,7 @@ export async function announce(announcement: Announcement): Promise<void> {
 			keyFromEnvironment: adminKey !== null,
 			creditUsd: config.accounts.startingCreditUsd,
 			chatModel: readyChatModel(gateway.catalog, isReady),
-			chatNote: needsModel ? "The built-in chat model is being downloaded; until it is here this works:" : null,
+			chatNote: needsModel ? "The built-in chat model is being downloaded. Until it is ready, try this:" : null,
 			network: networks.find(([, { enabled, upstreams }]) => enabled !== false && upstreams.length > 0)?.[0] ?? null,
 		}),
 	);
@@ -57,12 +57,12 @@ async function fetchModel({ assets, url, firstKey, loaded, log }: Announcement):
 		await assets.ensure(EMBEDDED_CHAT_ASSET, { onProgress: (status) => display.update(status) });
 		display.end();
 		const shown = firstKey === null ? "$TURNPIKE_KEY" : loaded.adminKey === null ? firstKey : "$TURNPIKE_ADMIN_KEY";
-		process.stdout.write(`\nThe built-in chat model is here. Try it:\n\n  ${chatCurl(url, shown, "default")}\n\n`);
+		process.stdout.write(`\nThe built-in chat model is ready. Try it:\n\n  ${chatCurl(url, shown, "default")}\n\n`);
 	} catch (error) {
 		display.end();
 		log.warn(
 			{ cause: (error as Error).message },
-			"the built-in chat model could not be downloaded; it is tried again at the next chat request",
+			"the built-in chat model could not be downloaded; the next chat request retries",
 		);
 	}
 }

@@ -25,9 +25,9 @@ export function banner(options: BannerOptions): string {
 		"",
 	];
 	if (options.newKey !== null) {
-		lines.push(`A first account was made, with a credit of ${options.creditUsd} USD.`);
+		lines.push(`The first account was created, with a credit of ${options.creditUsd} USD.`);
 		if (options.keyFromEnvironment) lines.push("Its ADMIN key is the one in TURNPIKE_ADMIN_KEY.");
-		else lines.push("Its ADMIN key, shown this once and stored only as a hash:", "", `  ${options.newKey}`);
+		else lines.push("Its ADMIN key, shown only once and stored only as a hash:", "", `  ${options.newKey}`);
 		lines.push("");
 	}
 	const key =

@@ -22,7 +22,7 @@ export class ConfigReloader {
 		this.#gateway = gateway;
 		this.#log = log;
 		this.#secrets = new SecretFileWatcher(systemTimers, () => {
-			log.info({}, "a file with a secret has changed");
+			log.info({}, "a secret file has changed");
 			this.#reload();
 		});
 		this.#secrets.watch(secretFiles);
@@ -55,8 +55,8 @@ export class ConfigReloader {
 			this.#secrets.watch(loaded.secretFiles);
 		} catch (error) {
 			const cause = faultText(error, loaded);
-			if (cause !== null) log.error({ cause }, "the new configuration is wrong; the one before stays in force");
-			else log.error({ cause: (error as Error).stack }, "the reload failed; the configuration before stays in force");
+			if (cause !== null) log.error({ cause }, "the new configuration is invalid; the previous one stays in force");
+			else log.error({ cause: (error as Error).stack }, "the reload failed; the previous configuration stays in force");
 		}
 	}
 
@@ -64,7 +64,7 @@ export class ConfigReloader {
 	#setLevel(level: string): void {
 		if (!LOG_LEVELS.some((known) => known === level)) return;
 		this.#log.level = "info";
-		this.#log.info({ newLevel: level }, "the log has another level now");
+		this.#log.info({ newLevel: level }, "the log level has changed");
 		this.#log.level = level;
 	}
 }

@@ -23,7 +23,10 @@ export async function firstAccount({ config, adminKey }: LoadedConfig, log: Log)
 			if (account !== null) return key;
 		}
 		if (adminKey !== null && (await findKeyByHash(admin, keyHash(adminKey))) === null)
-			log.warn({}, "TURNPIKE_ADMIN_KEY is not a key of this store and is ignored; make one with: npx --no turnpike keys create");
+			log.warn(
+				{},
+				"TURNPIKE_ADMIN_KEY is not a key of this store and is ignored; create one with: npx --no turnpike keys create",
+			);
 		return null;
 	} finally {
 		await admin.close();

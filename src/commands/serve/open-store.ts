@@ -7,7 +7,7 @@ import { warnIfStoreIsSlow } from "./startup-errors.ts";
 
 const MEBIBYTE = 1_048_576;
 /** The files are readable by the owner only, but others see their names, sizes and times. */
-const OPEN_FOLDER = "others can look into the data folder: chmod 700 it";
+const OPEN_FOLDER = "other users can read the data folder: run chmod 700 on it";
 
 /** Creates the data folder, and warns if others can read it. An error ends the process with 1. */
 export async function openDataFolder(config: Config, log: Log): Promise<void> {
@@ -36,6 +36,6 @@ export async function openNodeStore(config: Config, log: Log): Promise<OpenedSto
 	clearTimeout(slow);
 	const { replayedGroups, lostTail } = opened;
 	if (replayedGroups > 0) log.info({ groups: replayedGroups }, "the journal of an earlier run was applied");
-	if (lostTail !== null) log.error({ ...lostTail }, "a power cut took the unsynced end of the journal");
+	if (lostTail !== null) log.error({ ...lostTail }, "a power cut lost the unsynced end of the journal");
 	return opened;
 }

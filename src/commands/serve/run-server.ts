@@ -68,7 +68,7 @@ export async function runServer(flags: ConfigFlags): Promise<void> {
 	const reloader = new ConfigReloader(flags, gateway, log, loaded.secretFiles);
 	reloader.listen(store, signals);
 	stopAtSignal(async (signal) => {
-		log.info({ signal, running: listening.running }, "stopping: no new requests, running ones finish");
+		log.info({ signal, running: listening.running }, "stopping: no new requests are accepted, running ones finish");
 		await listening.drain();
 		reloader.stop();
 		retention.stop();

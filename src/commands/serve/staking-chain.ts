@@ -17,5 +17,5 @@ export async function requireStakingChain({ config, places }: LoadedConfig, log:
 		printError(placedText(check.text, places));
 		process.exit(EXIT_CONFIG);
 	}
-	log.warn({ cause: check?.text ?? "no answer in 5 s" }, "the chain of stakes cannot be read now; it is tried again");
+	log.warn({ cause: check?.text ?? "no answer in 5 s" }, "the chain of stakes cannot be read now; it is retried");
 }

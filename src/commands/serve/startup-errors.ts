@@ -27,7 +27,7 @@ export function exitOnConfigFault<T>(places: SettingPlaces, step: () => T): T {
 /** Warns once if PostgreSQL is slow; otherwise such a start prints nothing until it fails. */
 export function warnIfStoreIsSlow({ store }: Config, log: Log): NodeJS.Timeout | undefined {
 	if (store === undefined) return undefined;
-	const text = "waiting for the store: it cannot be reached yet (a start gives up after 30 s), or its schema is brought forward";
+	const text = "waiting for the store: it cannot be reached yet (the start gives up after 30 s), or its schema is being migrated";
 	return setTimeout(() => log.warn({ store: shownAddress(store) }, text), STORE_SILENCE_MS);
 }
 
@@ -36,7 +36,7 @@ export function logUncaughtErrors(log: Log): void {
 	const report = (kind: string) => (error: unknown) =>
 		log.error(
 			{ kind, cause: error instanceof Error ? (error.stack ?? error.message) : String(error) },
-			"an error that nothing caught; the server goes on",
+			"uncaught error; the server continues",
 		);
 	process.on("unhandledRejection", report("unhandledRejection"));
 	process.on("uncaughtException", report("uncaughtException"));

@@ -19,12 +19,12 @@ const LEAVE_SCREEN = "\x1b[?25h\x1b[?1049l";
 export const top = defineCommand({
 	meta: {
 		name: "top",
-		description: "Watch a running node: requests, spend, times, upstreams, chains, engines, books; q ends it",
+		description: "Watch a running node: requests, spend, times, upstreams, chains, engines, books; q quits",
 	},
 	args: {
-		url: { type: "string", description: "Address of the server; left out: the one of the data folder", valueHint: "URL" },
-		interval: { type: "string", description: "Seconds between two looks", default: DEFAULT_SECONDS, valueHint: "S" },
-		once: { type: "boolean", description: "Print it once, as where the output is no terminal" },
+		url: { type: "string", description: "Address of the server; default: the server of the data folder", valueHint: "URL" },
+		interval: { type: "string", description: "Seconds between updates", default: DEFAULT_SECONDS, valueHint: "S" },
+		once: { type: "boolean", description: "Print once and exit, as without a terminal" },
 		...storeArgs,
 	},
 	async run({ args }) {
@@ -60,13 +60,14 @@ async function scrape(address: string, token: string | undefined): Promise<Scrap
 		response = await fetch(`${address}/metrics`, { ...(headers ? { headers } : {}), signal: AbortSignal.timeout(ANSWER_MS) });
 		text = await response.text();
 	} catch {
-		return `No server answers at ${address}: start it with npm start, or name another with --url`;
+		return `No server answers at ${address}: start it with npm start, or name another server with --url`;
 	}
-	if (response.status === 403)
-		return `${address} shows its metrics to who has metrics.token: name its configuration with --config`;
+	if (response.status === 403) return `${address} requires metrics.token: name its configuration with --config`;
 	if (!response.ok) return `${address}/metrics answers ${response.status}`;
 	const now = new Scrape(text, Date.now());
-	return now.sum("turnpike_build_info") === null ? `${address} is no Turnpike: its /metrics tells nothing of one` : now;
+	return now.sum("turnpike_build_info") === null
+		? `${address} is not a Turnpike server: its /metrics lacks turnpike_build_info`
+		: now;
 }
 
 /** Redraws until q, Ctrl-C or SIGTERM. */
@@ -98,7 +99,7 @@ async function watch(address: string, scrapeOnce: () => Promise<Scrape | string>
 		while (!stopped) {
 			const now = await scrapeOnce();
 			if (stopped) break;
-			if (typeof now === "string") lines = ["", now, "", "It is asked again; q ends this."];
+			if (typeof now === "string") lines = ["", now, "", "Retrying; q quits."];
 			else {
 				lines = viewOf(new Span(now, previous), address, sizeOf(stdout));
 				previous = now;
