@@ -140,6 +140,30 @@ test("an upstream that has no such path is not taken for a broken one, and an an
 	expect((await ask()).status).toBe(200);
 });
 
+test.each([false, true])("an answer of Ollama's own form, as of POST /api/generate, is a text (stream: %p)", async (stream) => {
+	const lines = [
+		{ model: "m", response: "Tuesday", done: false },
+		{ model: "m", response: ", Wednesday", done: false },
+		{ model: "m", response: "", done: true, done_reason: "length", context: [1, 2], prompt_eval_count: 9, eval_count: 4 },
+	];
+	const whole = { ...lines[2], response: "Tuesday, Wednesday" };
+	const ndjson = { "content-type": "application/x-ndjson" };
+	for (const raw of [lines.map((line) => JSON.stringify(line)).join("\n"), JSON.stringify(whole)]) {
+		upstream.next({ raw, headers: ndjson });
+		const { post } = await chargedFor(gate, async () => {
+			const answer = await ask({ stream });
+			expect(answer.status).toBe(200);
+			const text = await answer.text();
+			const events = stream ? text.split("\n\n").filter((event) => /^data: \{/.test(event)) : [`data: ${text}`];
+			const bodies = events.map((event) => JSON.parse(event.slice(6)) as { choices: { text: string; finish_reason: unknown }[] });
+			const choices = bodies.flatMap((body) => body.choices);
+			expect(choices.map((choice) => choice.text).join("")).toBe("Tuesday, Wednesday");
+			expect(choices.at(-1)?.finish_reason).toBe("length");
+		});
+		expect([post?.prompt_tokens, post?.completion_tokens]).toEqual([9, 4]);
+	}
+});
+
 test("a model that only a provider has takes conversations alone; another upstream takes its place", async () => {
 	const refused = await ask({ model: "provided" });
 	expect([refused.status, await refused.text()]).toEqual([400, expect.stringContaining("/chat/completions")]);

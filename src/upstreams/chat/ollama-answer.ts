@@ -4,14 +4,17 @@ import { usageOf } from "./usage.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** An answer of Ollama's own API, or one line of its stream (Ollama, docs/api.md, "Generate a chat completion"). */
+/**
+ * An answer of Ollama's own API, or one line of its stream (Ollama, docs/api.md): to a conversation with `message`, to a
+ * bare text with `response`.
+ */
 interface OllamaAnswer extends Fields {
-	readonly message: Fields;
 	readonly done: boolean;
 }
 
 export function isOllamaAnswer(body: unknown): body is OllamaAnswer {
-	return isRecord(body) && body.choices === undefined && isRecord(body.message) && typeof body.done === "boolean";
+	if (!isRecord(body) || body.choices !== undefined || typeof body.done !== "boolean") return false;
+	return isRecord(body.message) || typeof body.response === "string";
 }
 
 /** Converts the lines of one stream to chunks. A whole answer is a stream of one line. */
@@ -19,9 +22,10 @@ export class OllamaChunks {
 	#callCount = 0;
 
 	chunk(body: OllamaAnswer): Fields {
-		const { model, created_at: createdAt, message } = body;
+		const { model, created_at: createdAt, message, response } = body;
 		const created = typeof createdAt === "string" ? Math.floor(Date.parse(createdAt) / 1000) : Number.NaN;
-		const choice = { index: 0, delta: this.#delta(message), logprobs: null, finish_reason: this.#finishReason(body) };
+		const said = isRecord(message) ? { delta: this.#delta(message) } : { text: response };
+		const choice = { index: 0, ...said, logprobs: null, finish_reason: this.#finishReason(body) };
 		const usage = usageOf(body);
 		return {
 			object: "chat.completion.chunk",
