@@ -2,7 +2,7 @@
 import type { ModelEntry } from "../config/index.ts";
 import { picoPerUnit } from "../ledger/nano.ts";
 import type { MediaModelData, SpeechModelData } from "./data-schema.ts";
-import type { Listing } from "./listing.ts";
+import type { Listing } from "./discover-models.ts";
 import type { SpeechProperties, TranscriptionProperties } from "./types.ts";
 
 const PRICE_UNIT_CHARACTERS = 1_000_000;

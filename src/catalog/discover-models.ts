@@ -398,3 +398,8 @@ function abilitiesOf(reported: readonly unknown[]): Partial<TextCapabilities> {
 		supportsReasoningEffort: thinks,
 	};
 }
+
+export interface Listing {
+	readonly upstream: string;
+	readonly model: DiscoveredModel;
+}

@@ -7,7 +7,7 @@ import type { Config, ModelEntry } from "../config/index.ts";
 import { speechProperties } from "./audio-model.ts";
 import { CatalogError } from "./catalog-error.ts";
 import type { MediaModelData, ModelData, TextModelData } from "./data-schema.ts";
-import type { Listing } from "./listing.ts";
+import type { Listing } from "./discover-models.ts";
 import type { CatalogData } from "./load-data.ts";
 import type { DiscoveredModel, ModelTarget, ModelType } from "./types.ts";
 

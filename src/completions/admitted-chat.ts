@@ -1,7 +1,7 @@
 import type { TextModel } from "../catalog/types.ts";
 import type { Call } from "../server/call.ts";
 import type { ChatForward } from "../upstreams/chat/port.ts";
-import type { CheckSchema } from "./check-schema.ts";
+import type { CheckSchema } from "./chat-deps.ts";
 import type { EnforcedFormat } from "./enforced-format.ts";
 import type { ChatMeter } from "./meter.ts";
 import type { Receipt } from "./sealed/receipts.ts";

@@ -8,8 +8,8 @@ import {
 import type { Config } from "../config/index.ts";
 import { markUnsupported } from "../errors/index.ts";
 import type { Call } from "../server/call.ts";
+import { recordModel } from "../server/call-headers.ts";
 import type { AdmissionRate } from "../server/endpoint.ts";
-import { recordModel } from "../server/record-model.ts";
 import type { AnswerForm } from "./answer-form.ts";
 import type { ChatDeps } from "./chat-deps.ts";
 import type { ChatInput } from "./chat-input.ts";

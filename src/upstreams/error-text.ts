@@ -2,7 +2,15 @@
 
 import { isRecord } from "../schema/is-record.ts";
 import { baseRespError } from "./inside-status.ts";
-import type { UpstreamErrorText } from "./upstream-error-text.ts";
+
+export interface UpstreamErrorText {
+	readonly message: string;
+	readonly code: string;
+	readonly type: string;
+	readonly param: string | undefined;
+	/** A status inside the body. */
+	readonly status: number | undefined;
+}
 
 /** Maximum length read of a server's text: its meaning is at the beginning. */
 const MAX_READ_CHARS = 8_192;

@@ -1,10 +1,10 @@
 import { ApiError, ERROR_TABLE, type ErrorCode } from "../errors/index.ts";
 import { isRecord } from "../schema/is-record.ts";
 import { contentRefusal, isContentRefusal } from "./content-policy.ts";
+import type { UpstreamErrorText } from "./error-text.ts";
 import { callerText, errorTextOf } from "./error-text.ts";
 import { baseRespError, insideStatus, saysRequest } from "./inside-status.ts";
 import type { SecretMask } from "./secret-mask.ts";
-import type { UpstreamErrorText } from "./upstream-error-text.ts";
 
 /**
  * The kinds of failures at an upstream (docs/chat.md).

@@ -1,6 +1,6 @@
 /** Finds the status that an error inside a 200, or in a stream, stands for. */
 import { isRecord } from "../schema/is-record.ts";
-import type { UpstreamErrorText } from "./upstream-error-text.ts";
+import type { UpstreamErrorText } from "./error-text.ts";
 
 /** Codes and types of errors, in lower case without separators. The first match counts. */
 const NAMES: readonly (readonly [RegExp, number])[] = [

@@ -4,8 +4,8 @@ import type { ModelTarget, SpeechModel, SpeechProperties } from "../../catalog/t
 import { ApiError } from "../../errors/index.ts";
 import { invalidField, invalidRequest } from "../../schema/index.ts";
 import type { Call } from "../../server/call.ts";
+import { recordModel } from "../../server/call-headers.ts";
 import type { Admission, Input } from "../../server/endpoint.ts";
-import { recordModel } from "../../server/record-model.ts";
 import { answerSpeech } from "./answer.ts";
 import type { SpeechDeps } from "./deps.ts";
 import { MAX_INPUT_CHARACTERS, type SpeechBody } from "./schema.ts";

@@ -11,8 +11,8 @@ import {
 	type ChatDeps,
 	ForwardedMembersSchema,
 } from "../../completions/index.ts";
+import { reportIgnored } from "../../server/call-headers.ts";
 import { type Endpoint, metered } from "../../server/endpoint.ts";
-import { reportIgnored } from "../../server/report-ignored.ts";
 import { ChatCompletionSchema, ChatEventSchema } from "./answer-schema.ts";
 import { ChunkWriter } from "./chunk-writer.ts";
 import { asFunctionCall } from "./older-functions.ts";

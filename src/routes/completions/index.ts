@@ -15,8 +15,8 @@ import {
 import type { Issue } from "../../errors/index.ts";
 import { invalidField } from "../../schema/index.ts";
 import type { Call } from "../../server/call.ts";
+import { reportIgnored } from "../../server/call-headers.ts";
 import { type Admission, type Endpoint, type Input, metered } from "../../server/endpoint.ts";
-import { reportIgnored } from "../../server/report-ignored.ts";
 import type { LongStrings } from "../../wire/index.ts";
 import {
 	type CompletionsBody,

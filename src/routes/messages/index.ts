@@ -19,8 +19,8 @@ import {
 	withRenamedFields,
 } from "../../completions/index.ts";
 import type { Call } from "../../server/call.ts";
+import { reportIgnored } from "../../server/call-headers.ts";
 import { type Endpoint, type Input, json, metered, plain } from "../../server/endpoint.ts";
-import { reportIgnored } from "../../server/report-ignored.ts";
 import { MessageEventSchema, MessageSchema, TokenCountSchema } from "./answer-schema.ts";
 import { chatRequest, type MessagesChat } from "./chat-request.ts";
 import { contentBlock, messageObject, ownMembers, stopOf, usageOf } from "./message-object.ts";

@@ -5,7 +5,16 @@
 
 import type { ImageModelV4, LanguageModelV4, SpeechModelV4, TranscriptionModelV4 } from "@ai-sdk/provider";
 import type { ProviderName } from "../../config/providers.ts";
-import type { PackageSettings } from "./package-settings.ts";
+import type { PackageFetch } from "./provider-fetch.ts";
+
+/** The settings of every package. */
+export interface PackageSettings {
+	readonly apiKey: string;
+	/** Absent if the package knows only one address, or finds it by itself. */
+	readonly baseURL?: string;
+	readonly headers: Record<string, string>;
+	readonly fetch: PackageFetch;
+}
 
 /** The model factories by kind. They take the provider's own name for the model. */
 export interface ModelMakers {

@@ -1,5 +1,5 @@
 import type { GoogleVertexProviderSettings } from "@ai-sdk/google-vertex";
-import type { PackageSettings } from "./package-settings.ts";
+import type { PackageSettings } from "./packages.ts";
 import { ServiceAccountToken } from "./service-account-token.ts";
 
 type Options = Readonly<Record<string, string>>;

@@ -1,6 +1,0 @@
-import type { DiscoveredModel } from "./types.ts";
-
-export interface Listing {
-	readonly upstream: string;
-	readonly model: DiscoveredModel;
-}
