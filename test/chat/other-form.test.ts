@@ -266,6 +266,8 @@ test.each([
 	["an error among Ollama's lines", false, `${OLLAMA_TEXT[0]}\n{"error":"an error was encountered while running the model"}\n`],
 	["an empty array", true, "[]"],
 	["an array of no chunks", true, '["a", 1, [2]]'],
+	["an array of other objects", true, '[{"generated_text":"hello"}]'],
+	["an array of other objects, for a whole answer", false, '[{"generated_text":"hello"}]'],
 	["an array that is cut", false, inArray(0)(LINES).slice(0, 300)],
 ])("%s: a failure that costs nothing", async (_name, stream, raw) => {
 	upstream.next({ raw, headers: { "content-type": JSON_TYPE } });

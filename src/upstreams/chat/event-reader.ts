@@ -170,6 +170,7 @@ export class EventReader {
 		if (isErrorAnswer(parsed)) throw failureOfAnswer(200, parsed, null);
 		if (!isRecord(parsed)) throw brokenAnswer("an event of the stream is no JSON object");
 		const body: Fields = isOllamaAnswer(parsed) ? this.#ollama.chunk(parsed) : parsed;
+		if (this.#array && !Array.isArray(body.choices)) throw brokenAnswer("an array of something else than chunks");
 		const failure = failureOfChoices(body.choices);
 		if (failure !== null) throw failure;
 		if (body.usage || body.x_groq || body.eval_count || choiceUsage(body.choices)) this.#usage = usageOf(body) ?? this.#usage;
