@@ -83,10 +83,11 @@ describe("leases", () => {
 		const back = await store.giveBack(accountId, [{ source: "usd", day: 0, amount: kept }]);
 		const balance = nano(HUNDRED - SAMPLE_PRICE);
 		expect(back.budgets).toEqual([{ source: "usd", day: 0, balance, free: nano(balance - kept) }]);
-		const tooMuch = store.giveBack(accountId, [{ source: "usd", day: 0, amount: nano(kept + 1) }]);
-		expect((await faultOf(tooMuch)).message).toContain("keeps 5001 of a lease of 5000");
-		const none = store.giveBack(accountId, [{ source: "bundled", day: 0, amount: nano(1) }]);
-		expect((await faultOf(none)).message).toContain("keeps 1 of no lease");
+		for (const more of [
+			{ source: "usd", day: 0, amount: nano(kept + 1) },
+			{ source: "bundled", day: 0, amount: nano(1) },
+		] as const)
+			expect(await store.giveBack(accountId, [more, { source: "usd", day: 0, amount: nano(kept + 1) }])).toEqual(back);
 		expect((await store.acquire({ accountId, day: SAMPLE_DAY, needNano: nano(1) })).grants).toEqual([
 			{ source: "usd", day: 0, granted: nano(balance - kept) },
 		]);

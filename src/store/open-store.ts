@@ -8,10 +8,10 @@ import {
 } from "../journal/index.ts";
 import { makeOwnerFolder } from "../journal/owner-only.ts";
 import { systemClock, systemTimers } from "../telemetry/clock.ts";
+import { TermClock, termTimes } from "./core/term-times.ts";
 import { journalFolder } from "./data-folder.ts";
 import type { StorePort } from "./port.ts";
 import { GuardedJournal, POSTGRES_DURABILITY, TermGuard } from "./postgres/term-guard.ts";
-import { TermClock, termTimes } from "./postgres/term-times.ts";
 import { lockDataFolder } from "./sqlite/data-lock.ts";
 import { StoreClient } from "./store-client.ts";
 import { errorOf, StoreThreadError } from "./store-errors.ts";

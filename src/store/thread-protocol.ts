@@ -3,6 +3,7 @@
  * was sent.
  */
 import type { JournalStart, LostTail, StoreProgress } from "../journal/index.ts";
+import type { Instant, TermTimes } from "./core/term-times.ts";
 import type { CreditBucket, CreditQuery, IdempotencyBatch, StoredClaim } from "./idempotency.ts";
 import type {
 	Account,
@@ -16,7 +17,6 @@ import type {
 	RetainedCap,
 	StoreChange,
 } from "./port.ts";
-import type { Instant, TermTimes } from "./postgres/term-times.ts";
 import type { RetainedLeases } from "./sqlite/lease-repository.ts";
 
 /** An operation of `admin/operations.ts` with its argument. */

@@ -1,9 +1,8 @@
 /** Entry point of the store thread. */
 import { systemClock } from "../telemetry/clock.ts";
+import { TermClock } from "./core/term-times.ts";
 import { databasePath } from "./data-folder.ts";
-import { TermClock } from "./postgres/term-times.ts";
 import { asStoreFault } from "./sqlite/damage.ts";
-import { StoreThread } from "./sqlite/sqlite-thread.ts";
 import { refuseLostStore } from "./store-lost.ts";
 import { type FromThread, sentError, type ThreadOptions, type ToThread, type WorkMessage } from "./thread-protocol.ts";
 
@@ -32,10 +31,11 @@ async function open(options: ThreadOptions): Promise<{ receive(message: WorkMess
 	return openPostgresThread({ ...options, postgres }, clock, send);
 }
 
-async function openSqlite(options: ThreadOptions): Promise<StoreThread> {
+async function openSqlite(options: ThreadOptions): Promise<{ receive(message: WorkMessage): void }> {
 	try {
 		refuseLostStore(options.dataDir);
-		return await StoreThread.open(options, send);
+		const { openSqliteThread } = await import("./sqlite/open-thread.ts");
+		return await openSqliteThread(options, clock, send);
 	} catch (error) {
 		throw asStoreFault(databasePath(options.dataDir), error);
 	}

@@ -15,6 +15,8 @@ import type { AllotmentDay, BatchNeeds } from "../../src/store/core/entries.ts";
 import { limitNano } from "../../src/store/core/key-limits.ts";
 import { type AcquireDecision, decideAcquire, decideGiveBack } from "../../src/store/core/lease-split.ts";
 import { RecordFault } from "../../src/store/core/record-fault.ts";
+import type { Heartbeat, LeaseRequest, StoredEpoch } from "../../src/store/core/shared-store.ts";
+import { FencedError } from "../../src/store/core/store-faults.ts";
 import type {
 	Account,
 	AcquireRequest,
@@ -25,9 +27,6 @@ import type {
 	LimitPeriod,
 	StoreChange,
 } from "../../src/store/port.ts";
-import type { Heartbeat, StoredEpoch } from "../../src/store/postgres/epochs.ts";
-import { FencedError } from "../../src/store/postgres/faults.ts";
-import type { LeaseRequest } from "../../src/store/postgres/shared-store.ts";
 import { windowDays } from "../../src/store/sqlite/caller-reader.ts";
 import type { ReturnRequest } from "../../src/store/thread-protocol.ts";
 import { SimulatedRows } from "./rows.ts";

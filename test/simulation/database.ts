@@ -1,6 +1,7 @@
 /** The simulated database: the books, the way to them, and what can happen to both. */
-import { StoreSilentError } from "../../src/store/postgres/faults.ts";
-import type { ChangeListener, LeaseRequest, Recall, SharedStore } from "../../src/store/postgres/shared-store.ts";
+
+import type { ChangeListener, LeaseRequest, Recall, SharedStore } from "../../src/store/core/shared-store.ts";
+import { StoreSilentError } from "../../src/store/core/store-faults.ts";
 import type { Closable } from "../../src/store/postgres/store-connection.ts";
 import { type BooksOptions, SimulatedBooks } from "./books.ts";
 import type { ProcessTime } from "./process-time.ts";

@@ -3,12 +3,13 @@ import type { CachedKey } from "../../src/budgets/cached-key.ts";
 import { createBudgets, type Hold, type NodeBudgets } from "../../src/budgets/index.ts";
 import { ApiError } from "../../src/errors/index.ts";
 import { nano, pico } from "../../src/ledger/nano.ts";
+import { StoreThread } from "../../src/store/core/store-thread.ts";
+import { TermClock, termTimes } from "../../src/store/core/term-times.ts";
 import type { StorePort } from "../../src/store/port.ts";
 import { isStoreTrouble } from "../../src/store/postgres/faults.ts";
-import { PostgresThread } from "../../src/store/postgres/postgres-thread.ts";
 import { StoreConnection } from "../../src/store/postgres/store-connection.ts";
+import { PostgresMonitor } from "../../src/store/postgres/store-monitor.ts";
 import { GuardedJournal, TermGuard } from "../../src/store/postgres/term-guard.ts";
-import { TermClock, termTimes } from "../../src/store/postgres/term-times.ts";
 import { StoreClient } from "../../src/store/store-client.ts";
 import type { FromThread, OpenedReport, WorkMessage } from "../../src/store/thread-protocol.ts";
 import { sleep } from "../../src/telemetry/clock.ts";
@@ -233,21 +234,33 @@ export class SimulatedNode {
 			});
 		};
 		const disk = this.disk;
-		let thread: PostgresThread<SimulatedConnection> | null = null;
+		const clock = new TermClock(time);
+		let thread: StoreThread<SimulatedConnection> | null = null;
 		while (thread === null) {
 			try {
-				thread = await PostgresThread.open(
+				thread = await StoreThread.open(
 					{
-						sharedStore: simulatedBooks,
+						store: simulatedBooks,
 						link: link(),
-						watchLink: link(),
-						changeListener: ear,
-						clock: new TermClock(time),
+						monitor: (hooks) =>
+							new PostgresMonitor({
+								...hooks,
+								sharedStore: simulatedBooks,
+								link: link(),
+								changeListener: ear,
+								clock,
+								timers: time,
+								times: termTimes(termMs),
+							}),
+						clock,
 						timers: time,
-						times: termTimes(termMs),
+						termMs,
+						isStoreTrouble,
+						retainsAside: true,
 						nodeId: this.id,
 						dataDir: this.id,
 						callPatienceMs: CALL_PATIENCE_MS,
+						batchRecords: 1_000,
 						journal: (nextSeq) => disk.tail(nextSeq),
 						admin: () => Promise.reject(new Error("the simulated store has no operator's side")),
 						closeAdmin: () => Promise.resolve(),

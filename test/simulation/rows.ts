@@ -2,8 +2,8 @@
 import type { MoneySource, PostRecord } from "../../src/journal/records.ts";
 import type { NodeEpoch } from "../../src/store/core/batch-applier.ts";
 import { RecordFault } from "../../src/store/core/record-fault.ts";
+import type { StoredEpoch } from "../../src/store/core/shared-store.ts";
 import type { CapAmounts, RetainedCap, StoreChange } from "../../src/store/port.ts";
-import type { StoredEpoch } from "../../src/store/postgres/epochs.ts";
 import type { RetainedLeases } from "../../src/store/sqlite/lease-repository.ts";
 import { Bits } from "./bits.ts";
 import type { Opening } from "./books.ts";

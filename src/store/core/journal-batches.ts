@@ -1,7 +1,6 @@
 /** The journal in batches for shipping, each applied in one transaction. */
 import type { JournalReader, ReadGroup } from "../../journal/index.ts";
 
-const BATCH_RECORDS = 1_000;
 const BATCH_BYTES = 2 << 20;
 
 /** The part of the journal reader that the thread uses. */
@@ -9,16 +8,18 @@ export type JournalTail = Pick<JournalReader, "nextSeq" | "readTo" | "readRest" 
 
 export class JournalBatches {
 	readonly tail: JournalTail;
+	readonly #maxRecords: number;
 	/** Groups that were read and put back. */
 	#ahead: ReadGroup[] = [];
 
-	constructor(tail: JournalTail) {
+	constructor(tail: JournalTail, maxRecords: number) {
 		this.tail = tail;
+		this.#maxRecords = maxRecords;
 	}
 
 	/** Returns the next batch of the groups up to `seq`; empty where there are no more. */
 	next(seq: number): ReadGroup[] {
-		return batchesOf(this.#readTo(seq)).next().value ?? [];
+		return batchesOf(this.#readTo(seq), this.#maxRecords).next().value ?? [];
 	}
 
 	/** Puts back the groups that were read last, so that they are read again. */
@@ -43,7 +44,7 @@ export class JournalBatches {
  * Yields groups in batches of some size. A group is read only when its batch is requested. A fault that stops the
  * reading is thrown after the batch of what was read.
  */
-export function* batchesOf(groups: Iterable<ReadGroup>): Generator<ReadGroup[], undefined> {
+export function* batchesOf(groups: Iterable<ReadGroup>, maxRecords: number): Generator<ReadGroup[], undefined> {
 	let batch: ReadGroup[] = [];
 	let records = 0;
 	let bytes = 0;
@@ -52,7 +53,7 @@ export function* batchesOf(groups: Iterable<ReadGroup>): Generator<ReadGroup[], 
 			batch.push(group);
 			records += group.records.length;
 			bytes += group.bytes;
-			if (records < BATCH_RECORDS && bytes < BATCH_BYTES) continue;
+			if (records < maxRecords && bytes < BATCH_BYTES) continue;
 			yield batch;
 			batch = [];
 			records = 0;

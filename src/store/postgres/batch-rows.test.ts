@@ -6,11 +6,12 @@ import { requestId, SAMPLE_DAY, SAMPLE_PRICE, sampleLine, samplePost } from "../
 import { NANO_PER_USD, nano, pico } from "../../ledger/index.ts";
 import { setAccount } from "../admin.ts";
 import { BatchApplier } from "../core/batch-applier.ts";
+import type { StoredEpoch } from "../core/shared-store.ts";
 import { group } from "../testing/posting-contract.ts";
 import { StoreFolder } from "../testing/store-folder.ts";
 import { batchRows } from "./batch-rows.ts";
 import { connect } from "./connect.ts";
-import { endEpoch, reap, type StoredEpoch, startEpoch } from "./epochs.ts";
+import { endEpoch, reap, startEpoch } from "./epochs.ts";
 import { LeaseRepository } from "./lease-repository.ts";
 
 const HUNDRED = 100 * NANO_PER_USD;

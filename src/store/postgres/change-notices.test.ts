@@ -5,16 +5,16 @@ import { once, type PostgresCluster, startPostgres } from "../../../test/support
 import { until } from "../../../test/support/until.ts";
 import { systemClock, type Timers } from "../../telemetry/clock.ts";
 import { createKey, requestReload, revokeKey } from "../admin.ts";
+import type { ChangeListener } from "../core/shared-store.ts";
+import { TermClock, termTimes } from "../core/term-times.ts";
 import type { StoreChange } from "../port.ts";
 import { StoreFolder } from "../testing/store-folder.ts";
 import { connect } from "./connect.ts";
 import { startEpoch } from "./epochs.ts";
 import { migrate } from "./migrate.ts";
 import { PostgresChangeListener, postgresStore } from "./postgres-store.ts";
-import type { ChangeListener } from "./shared-store.ts";
 import { StoreConnection } from "./store-connection.ts";
-import { StoreMonitor } from "./store-monitor.ts";
-import { TermClock, termTimes } from "./term-times.ts";
+import { PostgresMonitor } from "./store-monitor.ts";
 
 /** Timers of which the test runs some. */
 class HandTimers implements Timers {
@@ -39,7 +39,7 @@ const deaf: ChangeListener = { listen: async () => {}, close: async () => {} };
 
 let cluster: PostgresCluster;
 let books: StoreFolder;
-let watch: StoreMonitor<SQL> | null = null;
+let watch: PostgresMonitor<SQL> | null = null;
 const heard: StoreChange[] = [];
 
 beforeAll(async () => {
@@ -62,7 +62,7 @@ afterEach(async () => {
 
 async function watching(ear: ChangeListener, timers: Timers): Promise<void> {
 	const node = await once(books.place, (sql) => startEpoch(sql, { id: "node_a", epoch: 0, appliedSeq: 0 }, 60_000));
-	watch = new StoreMonitor({
+	watch = new PostgresMonitor({
 		sharedStore: postgresStore(books.dir),
 		link: new StoreConnection(() => connect(books.place, { max: 2, name: "watch" }), timers),
 		changeListener: ear,
@@ -70,6 +70,8 @@ async function watching(ear: ChangeListener, timers: Timers): Promise<void> {
 		timers,
 		times: termTimes(),
 		node: () => node,
+		appliedSeq: () => 0,
+		checkpointed: () => {},
 		shippedSeq: () => 0,
 		behind: () => {},
 		changes: (changes) => heard.push(...changes),

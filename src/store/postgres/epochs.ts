@@ -4,14 +4,9 @@
  * frees its leases, in one transaction.
  */
 import type { SQL } from "bun";
+import type { Heartbeat, StoredEpoch } from "../core/shared-store.ts";
+import { FencedError } from "../core/store-faults.ts";
 import { inTransaction } from "./connect.ts";
-import { FencedError } from "./faults.ts";
-
-export interface StoredEpoch {
-	readonly id: string;
-	readonly epoch: number;
-	readonly appliedSeq: number;
-}
 
 /** Returns the node's latest boot; epoch 0, which never existed, where the store does not know the node. */
 export async function latestEpoch(sql: SQL, nodeId: string): Promise<StoredEpoch> {
@@ -50,13 +45,6 @@ export function startEpoch(sql: SQL, before: StoredEpoch, termMs: number): Promi
 		await tx.unsafe(`INSERT INTO node_terms (node_id, epoch, ends_at) VALUES ($1, $2, ${TERM})`, [id, epoch, termMs]);
 		return { id, epoch, appliedSeq };
 	});
-}
-
-export interface Heartbeat {
-	/** Number of live nodes, including this one. */
-	readonly live: number;
-	/** How far the store has applied this boot's journal. */
-	readonly appliedSeq: number;
 }
 
 /** Renews the term. Throws `FencedError`. */

@@ -2,23 +2,10 @@
 import { SQL } from "bun";
 import { isOutOfDescriptors, JournalCorruptError } from "../../journal/index.ts";
 import { SequenceError } from "../core/batch-applier.ts";
+import { FencedError, StoreSilentError } from "../core/store-faults.ts";
 
 /** SQLSTATE classes: data exceptions, violated constraints. */
 const RECORD_CLASSES = ["22", "23"];
-
-/** Thrown where the store has fenced the boot: it has lost its leases, and gets none. */
-export class FencedError extends Error {
-	override readonly name = "FencedError";
-
-	constructor() {
-		super("the store ended this node's term");
-	}
-}
-
-/** Thrown where a statement or connection did not answer in time. */
-export class StoreSilentError extends Error {
-	override readonly name = "StoreSilentError";
-}
 
 /**
  * Returns true where the record is at fault, false where the store is (down, slow, full, failing over): then the

@@ -4,11 +4,11 @@ import { type PostgresCluster, startPostgres } from "../../../test/support/postg
 import { SAMPLE_DAY } from "../../journal/testing/sample-records.ts";
 import { NANO_PER_USD, nano } from "../../ledger/index.ts";
 import { setAccount } from "../admin.ts";
+import type { LeaseRequest, StoredEpoch } from "../core/shared-store.ts";
 import { StoreFolder } from "../testing/store-folder.ts";
 import { connect } from "./connect.ts";
-import { endEpoch, type StoredEpoch, startEpoch } from "./epochs.ts";
+import { endEpoch, startEpoch } from "./epochs.ts";
 import { LeaseRepository } from "./lease-repository.ts";
-import type { LeaseRequest } from "./shared-store.ts";
 
 let cluster: PostgresCluster;
 let books: StoreFolder;

@@ -7,14 +7,14 @@ import { nano } from "../../ledger/nano.ts";
 import type { NodeEpoch } from "../core/batch-applier.ts";
 import { decideCapped } from "../core/cap-split.ts";
 import { decideAcquire, decideGiveBack } from "../core/lease-split.ts";
+import type { LeaseRequest } from "../core/shared-store.ts";
+import { FencedError } from "../core/store-faults.ts";
 import type { AcquireRequest, AcquireResult, BudgetState } from "../port.ts";
 import type { RetainedLeases } from "../sqlite/lease-repository.ts";
 import { DAY_MS } from "../sqlite/store-clock.ts";
 import { stakeOf, writeAllotments } from "./allotments.ts";
 import { type CapRooms, cutCaps, growCaps, lockCaps, roomOf } from "./cap-table.ts";
 import { inTransaction } from "./connect.ts";
-import { FencedError } from "./faults.ts";
-import type { LeaseRequest } from "./shared-store.ts";
 
 /** A lost lease is replaced from free money, so its commit need not wait for a disk. */
 const BEGIN = "BEGIN; SET LOCAL synchronous_commit = off";

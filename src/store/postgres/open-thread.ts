@@ -4,6 +4,8 @@ import { JournalReader } from "../../journal/index.ts";
 import { sleep, systemTimers } from "../../telemetry/clock.ts";
 import { openAdmin } from "../admin/open-admin.ts";
 import { runOperation } from "../admin/operations.ts";
+import { StoreThread } from "../core/store-thread.ts";
+import type { TermClock } from "../core/term-times.ts";
 import type { FromThread, ThreadOptions } from "../thread-protocol.ts";
 import { type ConnectOptions, connect } from "./connect.ts";
 import { isStoreTrouble, isWrongAddress } from "./faults.ts";
@@ -11,10 +13,8 @@ import { migrate } from "./migrate.ts";
 import { nodeIdIn } from "./node-file.ts";
 import { PostgresMinutes } from "./postgres-minutes.ts";
 import { PostgresChangeListener, postgresStore } from "./postgres-store.ts";
-import { PostgresThread } from "./postgres-thread.ts";
 import { StoreConnection } from "./store-connection.ts";
-import { WATCH_STATEMENT_MS } from "./store-monitor.ts";
-import type { TermClock } from "./term-times.ts";
+import { PostgresMonitor, WATCH_STATEMENT_MS } from "./store-monitor.ts";
 
 /** A shipping transaction ends before cursor pages reach its rows: pages end 5 s before now. */
 const STATEMENT_MS = 4_000;
@@ -22,6 +22,7 @@ const SILENCE_MS = 20_000;
 /** One connection works at a time; the second is used while the first is abandoned. */
 const CONNECTIONS = 2;
 const RETRY_MS = 100;
+const BATCH_RECORDS = 1_000;
 
 type Options = ThreadOptions & { readonly postgres: NonNullable<ThreadOptions["postgres"]> };
 
@@ -36,7 +37,7 @@ export async function openPostgresThread(
 	options: Options,
 	clock: TermClock,
 	send: (message: FromThread) => void,
-): Promise<PostgresThread<SQL>> {
+): Promise<StoreThread<SQL>> {
 	const sendToLoop = (message: FromThread) => {
 		send(message);
 		if (message.type === "beat") send({ type: "clock" });
@@ -46,7 +47,7 @@ export async function openPostgresThread(
 	return reached(options.postgres.startPatienceMs, () => open(options, clock, sendToLoop));
 }
 
-async function open(options: Options, clock: TermClock, send: (message: FromThread) => void): Promise<PostgresThread<SQL>> {
+async function open(options: Options, clock: TermClock, send: (message: FromThread) => void): Promise<StoreThread<SQL>> {
 	const { url, term } = options.postgres;
 	await withoutLimit(url, migrate);
 	const linked = (to: ConnectOptions) => new StoreConnection(() => connect(url, to), systemTimers);
@@ -60,18 +61,30 @@ async function open(options: Options, clock: TermClock, send: (message: FromThre
 			sql.unsafe("SELECT value FROM meta WHERE name = 'store_id'"),
 		);
 		const nodeId = nodeIdIn(options.dataDir, storeId);
-		return await PostgresThread.open(
+		const store = postgresStore(options.dataDir);
+		return await StoreThread.open(
 			{
-				sharedStore: postgresStore(options.dataDir),
+				store,
 				link,
-				watchLink,
-				changeListener,
+				monitor: (hooks) =>
+					new PostgresMonitor({
+						...hooks,
+						sharedStore: store,
+						link: watchLink,
+						changeListener,
+						clock,
+						timers: systemTimers,
+						times: term,
+					}),
 				clock,
 				timers: systemTimers,
-				times: term,
+				termMs: term.termMs,
+				isStoreTrouble,
+				retainsAside: true,
 				nodeId,
 				dataDir: options.dataDir,
 				callPatienceMs: options.callPatienceMs,
+				batchRecords: BATCH_RECORDS,
 				journal: (nextSeq) => new JournalReader({ dir: options.journalDir, nodeId, nextSeq }),
 				admin: ({ operation, input }) => runOperation(admin, operation, input as never),
 				minutes,

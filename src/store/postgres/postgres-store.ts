@@ -2,6 +2,7 @@
 import type { SQL } from "bun";
 import type { ReadGroup } from "../../journal/index.ts";
 import { BatchApplier } from "../core/batch-applier.ts";
+import type { ChangeListener, Recall, SharedApplier, SharedStore } from "../core/shared-store.ts";
 import { batchRows } from "./batch-rows.ts";
 import { shipBodies } from "./body-parts.ts";
 import { readAccount, readKey } from "./caller-reader.ts";
@@ -10,7 +11,6 @@ import { connect } from "./connect.ts";
 import { endEpoch, heartbeat, isKnownEpoch, latestEpoch, reap, startEpoch } from "./epochs.ts";
 import { LeaseRepository } from "./lease-repository.ts";
 import { RpcRepository } from "./rpc-repository.ts";
-import type { ChangeListener, Recall, SharedApplier, SharedStore } from "./shared-store.ts";
 
 const CHANGES = "turnpike_changes";
 const RECALLS = "turnpike_recalls";

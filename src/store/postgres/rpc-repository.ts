@@ -5,10 +5,10 @@
 import type { SQL } from "bun";
 import type { NodeEpoch } from "../core/batch-applier.ts";
 import { liveHour } from "../core/rpc-records.ts";
+import { FencedError } from "../core/store-faults.ts";
 import type { CreditBucket, CreditQuery, IdempotencyBatch, StoredClaim } from "../idempotency.ts";
 import { readBody } from "./body-parts.ts";
 import { inTransaction } from "./connect.ts";
-import { FencedError } from "./faults.ts";
 
 /** A retry repeats a claim that a crash of the database lost, so its commit need not wait for a disk. */
 const BEGIN = "BEGIN; SET LOCAL synchronous_commit = off";

@@ -1,7 +1,8 @@
 /** Connections to the store that are abandoned when it falls silent. */
 import type { Timers } from "../../telemetry/clock.ts";
-import { StoreSilentError, wantsNewConnection } from "./faults.ts";
-import type { SharedConnection } from "./shared-store.ts";
+import type { SharedConnection } from "../core/shared-store.ts";
+import { StoreSilentError } from "../core/store-faults.ts";
+import { wantsNewConnection } from "./faults.ts";
 
 /** Something that can be abandoned: a pool of connections. */
 export interface Closable {

@@ -3,31 +3,19 @@
  * changes, and recalls. A slow batch delays none of it.
  */
 import { every, type Timers } from "../../telemetry/clock.ts";
-import type { StoreChange } from "../port.ts";
-import { FencedError, isStoreTrouble } from "./faults.ts";
-import type { ChangeListener, Recall, SharedConnection, SharedStore } from "./shared-store.ts";
-import type { Instant, TermClock, TermTimes } from "./term-times.ts";
+import type { ChangeListener, Recall, SharedConnection, SharedStore } from "../core/shared-store.ts";
+import { FencedError } from "../core/store-faults.ts";
+import type { MonitorHooks, StoreMonitor } from "../core/store-monitor.ts";
+import type { Instant, TermClock, TermTimes } from "../core/term-times.ts";
+import { isStoreTrouble } from "./faults.ts";
 
-export interface StoreMonitorDeps<On> {
+export interface PostgresMonitorDeps<On> extends MonitorHooks {
 	readonly sharedStore: SharedStore<On>;
 	readonly link: SharedConnection<On>;
 	readonly changeListener: ChangeListener;
 	readonly clock: TermClock;
 	readonly timers: Timers;
 	readonly times: TermTimes;
-	readonly node: () => { readonly id: string; readonly epoch: number };
-	/** Returns how far the journal is shipped. */
-	readonly shippedSeq: () => number;
-	/** Called where the store has less than was shipped to it: a failover lost it. */
-	readonly behind: () => void;
-	readonly changes: (changes: readonly StoreChange[]) => void;
-	/** Called for a heartbeat that succeeded, with the time of its sending. */
-	readonly beat: (sentAt: Instant) => void;
-	/** Called when all changes up to that time were read. */
-	readonly fed: (at: Instant) => void;
-	/** Called when the store has ended the term; no heartbeat goes out until `resume`. */
-	readonly fenced: () => void;
-	readonly fatal: (error: unknown) => void;
 }
 
 const POLL_MS = 1_000;
@@ -40,8 +28,8 @@ export const WATCH_STATEMENT_MS = 5_000;
 /** This is short because a term must be renewed in time. */
 const SILENCE_MS = 6_000;
 
-export class StoreMonitor<On> {
-	readonly #deps: StoreMonitorDeps<On>;
+export class PostgresMonitor<On> implements StoreMonitor<On> {
+	readonly #deps: PostgresMonitorDeps<On>;
 	#feed: Awaited<ReturnType<SharedStore<On>["changes"]>> | null = null;
 	#polling: Promise<void> | null = null;
 	#again = false;
@@ -56,7 +44,7 @@ export class StoreMonitor<On> {
 	readonly #recalledAt = new Map<string, number>();
 	#stopped = false;
 
-	constructor(deps: StoreMonitorDeps<On>) {
+	constructor(deps: PostgresMonitorDeps<On>) {
 		this.#deps = deps;
 	}
 

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { systemClock } from "../../telemetry/clock.ts";
+import { TermClock, termTimes } from "../core/term-times.ts";
 import { TermGuard } from "./term-guard.ts";
-import { TermClock, termTimes } from "./term-times.ts";
 
 const clock = new TermClock(systemClock);
 

@@ -3,7 +3,7 @@
  * time after its last successful heartbeat, and its cached keys are valid only while it receives changes.
  */
 import type { Durability, Journal, JournalRecord, WorkRefusal } from "../../journal/index.ts";
-import type { Instant, TermClock } from "./term-times.ts";
+import type { Instant, TermClock } from "../core/term-times.ts";
 
 /** Without a feed of changes for this long a node refuses new work: it may still have a revoked key cached. */
 const FEED_PATIENCE_MS = 30_000;

@@ -21,7 +21,9 @@ testStatement(async () => {
 		books,
 		async lease(accountIds) {
 			for (const accountId of accountIds)
-				new LeaseRepository(db, boot, clock).acquire({ accountId, day: SAMPLE_DAY, needNano: nano(1) });
+				new LeaseRepository(db, boot, clock).execute([
+					{ name: "acquire", arguments: { accountId, day: SAMPLE_DAY, needNano: nano(1) } },
+				]);
 		},
 		async book(groups) {
 			// Some batches are applied within one millisecond.

@@ -32,7 +32,9 @@ beforeEach(async () => {
 	nowMs = Date.now();
 	const clock = new StoreClock(db, () => nowMs);
 	const boot = latestEpoch(db, clock);
-	new LeaseRepository(db, boot, clock).acquire({ accountId, day: SAMPLE_DAY, needNano: nano(1) });
+	new LeaseRepository(db, boot, clock).execute([
+		{ name: "acquire", arguments: { accountId, day: SAMPLE_DAY, needNano: nano(1) } },
+	]);
 	applier = new BatchApplier(new BatchRows(db, boot, clock));
 });
 

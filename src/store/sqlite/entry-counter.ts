@@ -3,7 +3,7 @@ import type { MoneySource } from "../../journal/records.ts";
 import type { EntryCounts } from "../core/statement-numbers.ts";
 
 /** Accounts whose last numbers are cached; those of others are read from the index, a seek for each unit. */
-const MAX_CACHED = 10_000;
+const MAX_CACHED = 50_000;
 
 /** The last numbers of accounts' statements. */
 export class EntryCounter {
@@ -29,8 +29,13 @@ export class EntryCounter {
 	/** Caches the numbers that were written. */
 	advance(accountId: string, counts: EntryCounts): void {
 		if (counts.entries === 0) return;
-		if (this.#cache.size >= MAX_CACHED) this.#cache.clear();
+		this.#cache.delete(accountId);
 		this.#cache.set(accountId, counts);
+		// The first key of a map is the one that was set longest ago.
+		for (const oldest of this.#cache.keys()) {
+			if (this.#cache.size <= MAX_CACHED) break;
+			this.#cache.delete(oldest);
+		}
 	}
 
 	/** Drops the cache after a rollback, since its posts may not exist. */

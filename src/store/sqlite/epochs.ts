@@ -1,17 +1,12 @@
-/** One boot of a node in the store: its id, its epoch, and how far its journal is applied. */
+/** Boots of the one node of a SQLite store. */
 import type { Database } from "bun:sqlite";
 import { randomUUID } from "node:crypto";
+import type { StoredEpoch } from "../core/shared-store.ts";
 import type { StoreClock } from "./store-clock.ts";
 import { inTransaction } from "./transaction.ts";
 
-export interface NodeEpoch {
-	readonly id: string;
-	readonly epoch: number;
-	readonly appliedSeq: number;
-}
-
 /** Returns the folder's node with its latest boot; creates it at the first call. */
-export function latestEpoch(db: Database, clock: StoreClock): NodeEpoch {
+export function latestEpoch(db: Database, clock: StoreClock): StoredEpoch {
 	return inTransaction(db, () => {
 		db.query("INSERT INTO meta (name, value) VALUES ('node_id', ?) ON CONFLICT DO NOTHING").run(`node_${randomUUID()}`);
 		const meta = db.query<{ value: string }, []>("SELECT value FROM meta WHERE name = 'node_id'").get();
@@ -27,7 +22,7 @@ export function latestEpoch(db: Database, clock: StoreClock): NodeEpoch {
 }
 
 /** Begins the next boot where `before` ends. Runs inside the caller's transaction. */
-export function startEpoch(db: Database, before: NodeEpoch, clock: StoreClock): NodeEpoch {
+export function startEpoch(db: Database, before: StoredEpoch, clock: StoreClock): StoredEpoch {
 	const epoch = before.epoch + 1;
 	db.query("INSERT INTO nodes (node_id, epoch, first_seq, applied_seq, started_at) VALUES (?, ?, ?, ?, ?)").run(
 		before.id,

@@ -20,8 +20,10 @@ testPosting(async () => {
 		apply: async (groups) => void (await applier.apply(db, groups)),
 		appliedSeq: async () => latestEpoch(db, clock).appliedSeq,
 		all: async (query) => db.query<Record<string, unknown>, []>(query).all(),
-		lease: async (accountId, needNano) => void leases.acquire({ accountId, day: SAMPLE_DAY, needNano }),
-		keep: async (accountId, amount) => void leases.giveBack(accountId, [{ source: "usd", day: 0, amount }]),
+		lease: async (accountId, needNano) =>
+			void leases.execute([{ name: "acquire", arguments: { accountId, day: SAMPLE_DAY, needNano } }]),
+		keep: async (accountId, amount) =>
+			void leases.execute([{ name: "giveBack", arguments: { accountId, kept: [{ source: "usd", day: 0, amount }] } }]),
 		close: async () => db.close(),
 	};
 });

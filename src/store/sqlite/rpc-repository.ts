@@ -17,7 +17,7 @@ interface FoundAnswer {
 	readonly file: string | null;
 }
 
-export class RpcReader {
+export class RpcRepository {
 	readonly #sql: ReturnType<typeof prepare>;
 
 	constructor(db: Database) {

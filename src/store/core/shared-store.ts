@@ -4,21 +4,29 @@
  * one transaction. All throw `FencedError` and trouble of the store (`faults.ts`).
  */
 import type { ReadGroup } from "../../journal/index.ts";
-import type { NodeEpoch } from "../core/batch-applier.ts";
 import type { CreditBucket, CreditQuery, IdempotencyBatch, StoredClaim } from "../idempotency.ts";
 import type { MinuteAnswer, MinuteExchange } from "../minutes.ts";
 import type { Account, AcquireRequest, AcquireResult, BudgetState, KeyLoad, StoreChange } from "../port.ts";
 import type { ReturnRequest } from "../thread-protocol.ts";
-import type { Heartbeat, StoredEpoch } from "./epochs.ts";
+import type { NodeEpoch } from "./batch-applier.ts";
 
-export interface SharedStore<On> {
-	/** See `epochs.ts`. */
+/** A boot of a node, and how far its journal is applied. */
+export interface StoredEpoch extends NodeEpoch {
+	readonly appliedSeq: number;
+}
+
+export interface Store<On> {
+	/** Returns the node's latest boot; epoch 0, which never existed, where the store does not know the node. */
 	latestEpoch(on: On, nodeId: string): Promise<StoredEpoch>;
+	/** Returns how far the store has this boot. Where a failover lost the boot itself, it is written again. */
 	isKnownEpoch(on: On, boot: StoredEpoch): Promise<number>;
+	/**
+	 * Begins the next boot after `before` and frees the leases of every earlier one of the node, which are fenced where
+	 * they have a term of `termMs`.
+	 */
 	startEpoch(on: On, before: StoredEpoch, termMs: number): Promise<StoredEpoch>;
+	/** Ends this boot and frees its leases. */
 	endEpoch(on: On, node: NodeEpoch): Promise<void>;
-	heartbeat(on: On, node: NodeEpoch, termMs: number): Promise<Heartbeat>;
-	reap(on: On, afterMs: number): Promise<number>;
 	/** See `caller-reader.ts`. */
 	readKey(on: On, hash: string, day: number): Promise<KeyLoad | "revoked" | null>;
 	readAccount(on: On, accountId: string): Promise<Account | null>;
@@ -28,6 +36,14 @@ export interface SharedStore<On> {
 	leases(node: NodeEpoch): SharedLeases<On>;
 	/** See `rpc-repository.ts`. */
 	rpc(node: NodeEpoch): SharedRpc<On>;
+}
+
+/** A store that several nodes share: their leases live for a term. */
+export interface SharedStore<On> extends Store<On> {
+	/** Renews the node's term. */
+	heartbeat(on: On, node: NodeEpoch, termMs: number): Promise<Heartbeat>;
+	/** Ends the boots whose term ended `afterMs` ago. Returns their number. */
+	reap(on: On, afterMs: number): Promise<number>;
 	/** Returns changes from now on; see `change-feed.ts`. */
 	changes(on: On): Promise<{ poll(on: On): Promise<StoreChange[]> }>;
 	/** Notifies the other nodes that a node needs money of these accounts back. */
@@ -54,7 +70,14 @@ export interface SharedRpc<On> {
 	credits(on: On, question: CreditQuery): Promise<readonly CreditBucket[]>;
 }
 
-/** The connection to the shared books. */
+export interface Heartbeat {
+	/** Number of live nodes, including this one. */
+	readonly live: number;
+	/** How far the store has applied this boot's journal. */
+	readonly appliedSeq: number;
+}
+
+/** The connection to the books. */
 export interface SharedConnection<On> {
 	/**
 	 * Runs work that ends within `silenceMs`, one way or the other. Throws `StoreSilentError`, and errors of the work.

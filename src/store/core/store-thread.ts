@@ -1,29 +1,28 @@
 /**
- * The store thread on PostgreSQL: it ships the journal behind the writer, one batch in flight, and answers calls.
- * Messages are handled one after the other. Before a call the journal is shipped up to exactly the sequence that the
- * message names, so that an answer includes those posts and no later one of this node.
+ * The store thread: it applies the journal behind the writer, one batch at a time, and answers calls. Messages are
+ * handled one after the other. Before a call the journal is applied up to exactly the sequence that the message names,
+ * so that an answer includes those posts and no later one of this node.
  */
 import { JournalCorruptError, type JournalPosition, type ReadGroup } from "../../journal/index.ts";
 import { sleep, type Timers } from "../../telemetry/clock.ts";
-import { SequenceError } from "../core/batch-applier.ts";
-import { batchesOf, JournalBatches, type JournalTail } from "../core/journal-batches.ts";
 import type { AcquireResult, MinuteExchange } from "../port.ts";
 import { type AdminRequest, type FromThread, type StoreCall, sentError, type WorkMessage } from "../thread-protocol.ts";
-import type { StoredEpoch } from "./epochs.ts";
-import { FencedError, isStoreTrouble, StoreSilentError } from "./faults.ts";
+import { SequenceError } from "./batch-applier.ts";
+import { batchesOf, JournalBatches, type JournalTail } from "./journal-batches.ts";
 import { callsWith, isLeaseCall, isLeaseRequest, type LeaseCall, seqForAll } from "./lease-calls.ts";
 import type {
-	ChangeListener,
 	LeaseRequest,
 	MinuteExchanger,
 	SharedApplier,
 	SharedConnection,
 	SharedLeases,
 	SharedRpc,
-	SharedStore,
+	Store,
+	StoredEpoch,
 } from "./shared-store.ts";
-import { StoreMonitor } from "./store-monitor.ts";
-import type { Instant, TermClock, TermTimes } from "./term-times.ts";
+import { FencedError, StoreSilentError } from "./store-faults.ts";
+import type { MonitorHooks, StoreMonitor } from "./store-monitor.ts";
+import type { Instant, TermClock } from "./term-times.ts";
 
 const RETRY_MS = 100;
 /** A batch that takes longer no longer delays answers. */
@@ -33,26 +32,36 @@ const SILENCE_MS = 20_000;
 const CALL_SILENCE_MS = 10_000;
 
 /** The dependencies and settings of the thread. */
-export interface PostgresThreadDeps<On> {
-	readonly sharedStore: SharedStore<On>;
+export interface StoreThreadDeps<On> {
+	readonly store: Store<On>;
 	/** Connection for the journal's batches and the calls of the event loop. */
 	readonly link: SharedConnection<On>;
-	/** Connection for background work: heartbeats and the feed of changes. */
-	readonly watchLink: SharedConnection<On>;
-	readonly changeListener: ChangeListener;
+	/** Returns the background work of the node. */
+	readonly monitor: (hooks: MonitorHooks) => StoreMonitor<On>;
 	readonly clock: TermClock;
 	readonly timers: Timers;
-	readonly times: TermTimes;
+	/** How long the store keeps the node's leases without a heartbeat; null: they do not expire. */
+	readonly termMs: number | null;
+	/** Returns true for trouble that may pass by itself: the work is tried again. */
+	readonly isStoreTrouble: (error: unknown) => boolean;
 	/** The node's id in these books. */
 	readonly nodeId: string;
 	/** Folder named in messages. */
 	readonly dataDir: string;
 	/** How long a call waits for a store that cannot be written. */
 	readonly callPatienceMs: number;
+	/** Most records of a batch: few enough that others wait only briefly for its locks. */
+	readonly batchRecords: number;
 	/** Returns the node's journal from `nextSeq` on. */
 	readonly journal: (nextSeq: number) => JournalTail;
 	/** Runs an operation of `admin/operations.ts`. */
 	readonly admin: (request: AdminRequest) => Promise<unknown>;
+	/** True where old rows may move to archives beside the other work, over a connection that waits for no other. */
+	readonly retainsAside: boolean;
+	/** Lets timers run between two batches; left out where a batch itself waits for a server. */
+	readonly pause?: () => Promise<void>;
+	/** Returns the sequence up to which the store survives a power cut; left out where that is what is applied. */
+	readonly checkpointedSeq?: () => number;
 	/** Minute windows, exchanged in parallel to everything else; left out where nodes count alone. */
 	readonly minutes?: MinuteExchanger;
 	readonly closeAdmin: () => Promise<void>;
@@ -62,8 +71,8 @@ export interface PostgresThreadDeps<On> {
 type InTurn = Exclude<WorkMessage, { type: "minutes" }> | { readonly type: "catch-up" };
 type CallInTurn = Extract<InTurn, { type: "call" }>;
 
-export class PostgresThread<On> {
-	readonly #deps: PostgresThreadDeps<On>;
+export class StoreThread<On> {
+	readonly #deps: StoreThreadDeps<On>;
 	readonly #send: (message: FromThread) => void;
 	readonly #watch: StoreMonitor<On>;
 	#boot: StoredEpoch;
@@ -83,27 +92,23 @@ export class PostgresThread<On> {
 	#failing: string | null = null;
 	#fenced = false;
 
-	private constructor(deps: PostgresThreadDeps<On>, send: (message: FromThread) => void, opened: Opened) {
+	private constructor(deps: StoreThreadDeps<On>, send: (message: FromThread) => void, opened: Opened) {
 		this.#deps = deps;
 		this.#send = send;
 		this.#boot = opened.boot;
-		this.#journal = new JournalBatches(opened.reader);
+		this.#journal = new JournalBatches(opened.reader, deps.batchRecords);
 		this.#appliedSeq = opened.boot.appliedSeq;
 		this.#shippedSeq = opened.boot.appliedSeq;
-		this.#applier = deps.sharedStore.applier(opened.boot);
-		this.#leases = deps.sharedStore.leases(opened.boot);
-		this.#rpc = deps.sharedStore.rpc(opened.boot);
-		this.#watch = new StoreMonitor({
-			sharedStore: deps.sharedStore,
-			link: deps.watchLink,
-			changeListener: deps.changeListener,
-			clock: deps.clock,
-			timers: deps.timers,
-			times: deps.times,
+		this.#applier = deps.store.applier(opened.boot);
+		this.#leases = deps.store.leases(opened.boot);
+		this.#rpc = deps.store.rpc(opened.boot);
+		this.#watch = deps.monitor({
 			node: () => this.#boot,
+			appliedSeq: () => this.#appliedSeq,
 			shippedSeq: () => this.#shippedSeq,
 			behind: () => this.#enqueue({ type: "catch-up" }),
 			changes: (changes) => this.#send({ type: "changes", changes }),
+			checkpointed: () => this.#report(),
 			beat: (sentAt) => this.#send({ type: "beat", sentAt, epoch: this.#boot.epoch }),
 			fed: (at) => this.#send({ type: "fed", at }),
 			fenced: () => this.#end(),
@@ -115,18 +120,18 @@ export class PostgresThread<On> {
 	 * Ships the rest of the journal, frees the leases of the previous boot, and begins the next one. Where it throws,
 	 * the caller must close the connections.
 	 */
-	static async open<On>(deps: PostgresThreadDeps<On>, send: (message: FromThread) => void): Promise<PostgresThread<On>> {
+	static async open<On>(deps: StoreThreadDeps<On>, send: (message: FromThread) => void): Promise<StoreThread<On>> {
 		const opened = await open(deps);
-		const thread = new PostgresThread(deps, send, opened);
+		const thread = new StoreThread(deps, send, opened);
 		await thread.#watch.start();
 		const { id, epoch, appliedSeq } = opened.boot;
 		send({
 			type: "opened",
 			report: {
-				start: { nodeId: id, epoch, nextSeq: appliedSeq + 1, checkpointedSeq: appliedSeq },
+				start: { nodeId: id, epoch, nextSeq: appliedSeq + 1, checkpointedSeq: thread.#checkpointedSeq },
 				replayedGroups: opened.replayedGroups,
 				lostTail: opened.reader.lostTail,
-				beatAt: opened.beatAt,
+				beatAt: deps.termMs === null ? null : opened.beatAt,
 			},
 		});
 		return thread;
@@ -137,8 +142,9 @@ export class PostgresThread<On> {
 			void this.#exchangeMinutes(message.id, message.exchange);
 			return;
 		}
-		if (message.type === "call" && message.call.name === "admin" && message.call.arguments.operation === "retain") {
-			void this.#retain(message.id, message.call.arguments);
+		const request = message.type === "call" && message.call.name === "admin" ? message.call.arguments : null;
+		if (message.type === "call" && request?.operation === "retain" && this.#deps.retainsAside) {
+			void this.#retain(message.id, request);
 			return;
 		}
 		this.#enqueue(message);
@@ -177,7 +183,7 @@ export class PostgresThread<On> {
 			try {
 				if (this.#batch.length === 0) this.#batch = this.#journal.next(last.seq);
 			} catch (error) {
-				if (isStoreTrouble(error)) return [first];
+				if (this.#deps.isStoreTrouble(error)) return [first];
 				throw error;
 			}
 			const read = this.#batch.at(-1)?.seq ?? this.#appliedSeq;
@@ -204,13 +210,13 @@ export class PostgresThread<On> {
 				// No later call after a close would find out what the store lacks.
 				const applied = await (closing ? this.#catchUp(seq) : this.#applyTo(seq));
 				if (this.#appliedSeq !== before || !applied) this.#report();
-				if (!applied) throw new StoreSilentError(this.#failing ?? "the store cannot be written");
+				if (!applied) throw new StoreSilentError(`the store cannot be written now: ${this.#failing}`);
 				const answers = await this.#deps.link.run(CALL_SILENCE_MS, (on) => this.#runCalls(on, calls));
 				for (const [index, { id }] of calls.entries()) this.#send({ type: "answer", id, answer: answers[index] });
 				return;
 			} catch (error) {
 				if (isFatal(error)) throw error;
-				const trouble = isStoreTrouble(error);
+				const trouble = this.#deps.isStoreTrouble(error);
 				// One of them is at fault, so each is run alone.
 				if (!trouble && calls.length > 1) {
 					for (const call of calls) await this.#answer([call]);
@@ -245,9 +251,9 @@ export class PostgresThread<On> {
 	async #call(on: On, call: Exclude<StoreCall, LeaseRequest>): Promise<unknown> {
 		switch (call.name) {
 			case "loadKey":
-				return this.#deps.sharedStore.readKey(on, call.arguments.hash, call.arguments.day);
+				return this.#deps.store.readKey(on, call.arguments.hash, call.arguments.day);
 			case "loadAccount":
-				return this.#deps.sharedStore.readAccount(on, call.arguments.accountId);
+				return this.#deps.store.readAccount(on, call.arguments.accountId);
 			case "budgets":
 				return this.#leases.budgets(on, call.arguments.accountId, call.arguments.day);
 			case "idempotency":
@@ -263,7 +269,7 @@ export class PostgresThread<On> {
 			case "settled":
 				return null;
 			case "close":
-				await this.#deps.sharedStore.endEpoch(on, this.#boot);
+				await this.#deps.store.endEpoch(on, this.#boot);
 				await this.#shut();
 				return null;
 		}
@@ -285,7 +291,11 @@ export class PostgresThread<On> {
 			this.#send({ type: "answer", id, answer: await this.#deps.admin(request) });
 		} catch (error) {
 			const sent = sentError(error);
-			this.#send({ type: "refusal", id, error: isStoreTrouble(error) ? { ...sent, name: "StoreUnavailableError" } : sent });
+			this.#send({
+				type: "refusal",
+				id,
+				error: this.#deps.isStoreTrouble(error) ? { ...sent, name: "StoreUnavailableError" } : sent,
+			});
 		}
 	}
 
@@ -314,11 +324,12 @@ export class PostgresThread<On> {
 				this.#position = this.#batch.at(-1)?.end ?? this.#position;
 				this.#batch = [];
 				rewound = false;
+				if (this.#appliedSeq < seq) await this.#deps.pause?.();
 			} catch (error) {
 				if (error instanceof SequenceError && !rewound) {
 					rewound = true;
 					if (await this.#rewind()) continue;
-				} else if (!isStoreTrouble(error)) throw error;
+				} else if (!this.#deps.isStoreTrouble(error)) throw error;
 				else this.#failing = sentError(error).message;
 				return false;
 			}
@@ -363,9 +374,9 @@ export class PostgresThread<On> {
 	/** Returns how far the store has the journal of this boot; null where it is unreachable. */
 	async #storedSeq(): Promise<number | null> {
 		try {
-			return await this.#run((on) => this.#deps.sharedStore.isKnownEpoch(on, this.#boot));
+			return await this.#run((on) => this.#deps.store.isKnownEpoch(on, this.#boot));
 		} catch (error) {
-			if (!isStoreTrouble(error)) throw error;
+			if (!this.#deps.isStoreTrouble(error)) throw error;
 			this.#failing = sentError(error).message;
 			return null;
 		}
@@ -373,14 +384,18 @@ export class PostgresThread<On> {
 
 	#readFrom(appliedSeq: number): void {
 		this.#journal.close();
-		this.#journal = new JournalBatches(this.#deps.journal(appliedSeq + 1));
+		this.#journal = new JournalBatches(this.#deps.journal(appliedSeq + 1), this.#deps.batchRecords);
 		this.#batch = [];
 		this.#appliedSeq = appliedSeq;
 	}
 
+	get #checkpointedSeq(): number {
+		return this.#deps.checkpointedSeq?.() ?? this.#appliedSeq;
+	}
+
 	#report(): void {
 		const failing = this.#failing !== null;
-		const progress = { appliedSeq: this.#appliedSeq, position: this.#position, checkpointedSeq: this.#appliedSeq, failing };
+		const progress = { appliedSeq: this.#appliedSeq, position: this.#position, checkpointedSeq: this.#checkpointedSeq, failing };
 		this.#send({ type: "progress", progress, error: this.#failing });
 	}
 
@@ -403,23 +418,21 @@ export class PostgresThread<On> {
 					return;
 				}
 			} catch (error) {
-				if (!isStoreTrouble(error)) throw error;
+				if (!this.#deps.isStoreTrouble(error)) throw error;
 			}
 			await sleep(this.#deps.timers, RETRY_MS);
 		}
 	}
 
 	async #begin(): Promise<void> {
-		const { sharedStore, clock, times, dataDir } = this.#deps;
-		const latest = await this.#run((on) => sharedStore.latestEpoch(on, this.#boot.id));
+		const { store, clock, termMs, dataDir } = this.#deps;
+		const latest = await this.#run((on) => store.latestEpoch(on, this.#boot.id));
 		if (latest.epoch > this.#boot.epoch) throw new SupersededError(dataDir);
 		const sentAt = clock.instant();
-		this.#boot = await this.#run((on) =>
-			sharedStore.startEpoch(on, { ...this.#boot, appliedSeq: this.#appliedSeq }, times.termMs),
-		);
-		this.#applier = sharedStore.applier(this.#boot);
-		this.#leases = sharedStore.leases(this.#boot);
-		this.#rpc = sharedStore.rpc(this.#boot);
+		this.#boot = await this.#run((on) => store.startEpoch(on, { ...this.#boot, appliedSeq: this.#appliedSeq }, termMs ?? 0));
+		this.#applier = store.applier(this.#boot);
+		this.#leases = store.leases(this.#boot);
+		this.#rpc = store.rpc(this.#boot);
 		this.#fenced = false;
 		this.#send({ type: "beat", sentAt, epoch: this.#boot.epoch });
 		this.#watch.resume();
@@ -463,15 +476,16 @@ interface Opened {
 	readonly beatAt: Instant;
 }
 
-async function open<On>({ sharedStore, link, clock, times, nodeId, journal }: PostgresThreadDeps<On>): Promise<Opened> {
-	const dead = await link.run(SILENCE_MS, (on) => sharedStore.latestEpoch(on, nodeId));
+async function open<On>({ store, link, clock, termMs, nodeId, journal, batchRecords }: StoreThreadDeps<On>): Promise<Opened> {
+	const dead = await link.run(SILENCE_MS, (on) => store.latestEpoch(on, nodeId));
 	const reader = journal(dead.appliedSeq + 1);
 	try {
-		const applier = sharedStore.applier(dead);
-		for (const groups of batchesOf(reader.readRest())) await link.run(SILENCE_MS, (on) => applier.apply(on, groups));
+		const applier = store.applier(dead);
+		for (const groups of batchesOf(reader.readRest(), batchRecords))
+			await link.run(SILENCE_MS, (on) => applier.apply(on, groups));
 		const appliedSeq = reader.nextSeq - 1;
 		const beatAt = clock.instant();
-		const boot = await link.run(SILENCE_MS, (on) => sharedStore.startEpoch(on, { ...dead, appliedSeq }, times.termMs));
+		const boot = await link.run(SILENCE_MS, (on) => store.startEpoch(on, { ...dead, appliedSeq }, termMs ?? 0));
 		return { boot, reader, replayedGroups: appliedSeq - dead.appliedSeq, beatAt };
 	} catch (error) {
 		reader.close();

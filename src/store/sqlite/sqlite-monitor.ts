@@ -1,0 +1,59 @@
+/** Background work on SQLite: changes of other processes, and checkpoints of the write-ahead log. */
+import type { Database } from "bun:sqlite";
+import { every, type Timers } from "../../telemetry/clock.ts";
+import type { MonitorHooks, StoreMonitor } from "../core/store-monitor.ts";
+import { ChangeFeed } from "./change-feed.ts";
+import type { Checkpoints } from "./checkpoints.ts";
+import { isStoreTrouble } from "./faults.ts";
+
+export interface SqliteMonitorDeps extends MonitorHooks {
+	readonly db: Database;
+	readonly timers: Timers;
+	readonly everyMs: number;
+	readonly checkpoints: Checkpoints;
+	/** Called for an account whose money the operator takes back. */
+	readonly spare: (accountId: string) => void;
+	/**
+	 * Returns true while another connection of this thread may be in a transaction: a checkpoint would wait for it and
+	 * block both.
+	 */
+	readonly isAdministering: () => boolean;
+}
+
+export class SqliteMonitor implements StoreMonitor<Database> {
+	readonly liveNodes = 1;
+	readonly #deps: SqliteMonitorDeps;
+	readonly #feed: ChangeFeed;
+	#endPolls: () => void = () => {};
+
+	constructor(deps: SqliteMonitorDeps) {
+		this.#deps = deps;
+		this.#feed = new ChangeFeed(deps.db);
+	}
+
+	async start(): Promise<void> {
+		this.#deps.checkpoints.run(this.#deps.appliedSeq());
+		this.#endPolls = every(this.#deps.timers, this.#deps.everyMs, () => void this.poll());
+	}
+
+	resume(): void {}
+
+	async stop(): Promise<void> {
+		this.#endPolls();
+	}
+
+	async poll(): Promise<void> {
+		const { isAdministering, spare, changes, checkpoints, appliedSeq, checkpointed, fatal } = this.#deps;
+		if (isAdministering()) return;
+		try {
+			const found = this.#feed.poll();
+			for (const change of found) if (change.kind === "account" && change.takesBack) spare(change.accountId);
+			if (found.length > 0) changes(found);
+			if (checkpoints.due() && checkpoints.run(appliedSeq())) checkpointed();
+		} catch (error) {
+			if (!isStoreTrouble(error)) fatal(error);
+		}
+	}
+
+	async recall(): Promise<void> {}
+}
