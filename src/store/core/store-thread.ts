@@ -58,7 +58,10 @@ export interface StoreThreadDeps<On> {
 	readonly admin: (request: AdminRequest) => Promise<unknown>;
 	/** True where old rows may move to archives beside the other work, over a connection that waits for no other. */
 	readonly retainsAside: boolean;
-	/** Lets timers run between two batches; left out where a batch itself waits for a server. */
+	/**
+	 * Lets messages and timers come between two batches, and before a call that others may join; left out where the work
+	 * itself waits for a server.
+	 */
 	readonly pause?: () => Promise<void>;
 	/** Returns the sequence up to which the store survives a power cut; left out where that is what is applied. */
 	readonly checkpointedSeq?: () => number;
@@ -159,7 +162,7 @@ export class StoreThread<On> {
 		this.#working = true;
 		try {
 			for (let message = this.#queue.shift(); message !== undefined && !this.#closed; message = this.#queue.shift()) {
-				if (message.type === "call") await this.#answer(isLeaseCall(message) ? this.#joinableCalls(message) : [message]);
+				if (message.type === "call") await this.#answer(await this.#joined(message));
 				else if (message.type === "renew") await this.#renew(message.seq);
 				else {
 					await (message.type === "apply" ? this.#applyTo(message.seq) : this.#catchUp(this.#shippedSeq));
@@ -170,6 +173,13 @@ export class StoreThread<On> {
 			this.#fatal(error);
 		}
 		this.#working = false;
+	}
+
+	/** Returns the call with those that came with it and can be answered together. */
+	async #joined(message: CallInTurn): Promise<readonly CallInTurn[]> {
+		if (!isLeaseCall(message)) return [message];
+		await this.#deps.pause?.();
+		return this.#joinableCalls(message);
 	}
 
 	/**

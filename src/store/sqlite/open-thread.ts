@@ -76,8 +76,7 @@ export async function openSqliteThread(
 			journal: (nextSeq) => new JournalReader({ dir: journalDir, nodeId, nextSeq }),
 			admin: (request) => admin.run(request),
 			retainsAside: false,
-			// Messages and polls come between two batches.
-			pause: () => Bun.sleep(0),
+			pause: () => new Promise((resolve) => void setImmediate(resolve)),
 			checkpointedSeq: () => checkpoints.seq,
 			closeAdmin: () => Promise.resolve(),
 		},
