@@ -92,7 +92,7 @@ interface UpstreamApi {
 function apiOf(upstream: UpstreamConfig, options: DiscoverOptions): UpstreamApi {
 	const { fetch: send = fetch, timeoutMs = 10_000, maxBytes = 8_388_608 } = options;
 	const base = URL.parse(upstream.url);
-	if (!base) throw new DiscoveryError("unreachable", "the upstream's url is no address");
+	if (!base) throw new DiscoveryError("unreachable", "the upstream's url is not an address");
 	const below = (path: string, add: string): string => {
 		const url = new URL(base);
 		const [addedPath = "", query = ""] = add.split("?", 2);

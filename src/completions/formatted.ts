@@ -41,7 +41,7 @@ export async function askInFormat(
 	if (second.faults.length > 0) {
 		chat.meter.add(second.answer.usage, "");
 		throw new ApiError("INFERENCE_FAILED", {
-			message: `The model's answer misses the response_format, also when asked again: ${second.faults.join("; ").slice(0, 500)}`,
+			message: `The model's answer does not match the response_format, even after a second attempt: ${second.faults.join("; ").slice(0, 500)}`,
 			// A retry by the client would cost as much again.
 			headers: { "x-should-retry": "false" },
 		});
@@ -63,7 +63,7 @@ async function read(chat: AdmittedChat, { schema }: EnforcedFormat, answer: Whol
 	if (message === null || !isRecord(choice) || isExempt(choice, message)) return { answer: separated, faults: [], text: "" };
 	const text = typeof message.content === "string" ? message.content : "";
 	const json = jsonIn(text);
-	if (json === null) return { answer: separated, faults: ["it is no JSON"], text };
+	if (json === null) return { answer: separated, faults: ["it is not JSON"], text };
 	const faults = schema === null ? objectFaults(json.value) : ((await chat.checkSchema(json.value, schema, chat.call)) ?? []);
 	if (faults.length > 0 || json.text === text) return { answer: separated, faults, text };
 	const bare = [{ ...choice, message: { ...message, content: json.text } }];

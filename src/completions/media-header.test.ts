@@ -39,5 +39,5 @@ test("what is no audio is told so; what is too short to tell goes on", () => {
 test("video of every documented container is known by its header", () => {
 	for (const head of ["\0\0\0\x18ftypisom", "\0\0\0\x08wide", "\x1aE\xdf\xa3", "\0\0\x01\xba", "\0\0\x01\xb3", "G@\0"])
 		expect(outcome(() => checkVideoData(base64(head), ["url"]))).toBe("taken");
-	expect(outcome(() => checkVideoData(base64("RIFF....AVI "), ["url"]))).toContain("no video that can be read");
+	expect(outcome(() => checkVideoData(base64("RIFF....AVI "), ["url"]))).toContain("is not a readable video");
 });

@@ -58,6 +58,6 @@ export function checkVideoData(base64: string, at: At): void {
 	const param = pathText(at);
 	throw new ApiError("INVALID_VIDEO_FORMAT", {
 		param,
-		message: `${param}: is no video that can be read; send mp4, mpeg, mov or webm`,
+		message: `${param}: is not a readable video; send mp4, mpeg, mov or webm`,
 	});
 }

@@ -339,7 +339,7 @@ export class EngineProcess<Ready> {
 			this.#crashes = sound ? 1 : this.#crashes + 1;
 			const waitMs = this.#crashes === 1 ? 0 : Math.min(firstBackoffMs * 2 ** (this.#crashes - 2), MAX_BACKOFF_MS);
 			this.#nextStartAt = performance.now() + waitMs;
-			this.#log.error({ engine: name, exitCode, signalCode, crashes: this.#crashes, waitMs }, "engine ended by itself");
+			this.#log.error({ engine: name, exitCode, signalCode, crashes: this.#crashes, waitMs }, "engine ended unexpectedly");
 		}
 		running.settleReady.reject(
 			new EngineError("exited", `The ${name} engine ended while it started (${signalCode ?? `code ${exitCode}`})`),

@@ -108,7 +108,7 @@ export class LiveCatalog {
 				this.#rebuild(upstream);
 			},
 			onFault: (upstream, error) =>
-				log.warn({ upstream, cause: error.message }, "an upstream did not list its models; it is asked again"),
+				log.warn({ upstream, cause: error.message }, "an upstream did not list its models; it is retried"),
 		});
 		return discovery;
 	}

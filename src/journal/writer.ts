@@ -321,21 +321,21 @@ function fdatasyncOf(fd: number): Promise<void> {
 const CLOSING: WorkRefusal = { reason: "closing", message: "This node is stopping; try again shortly", retryAfterSeconds: 5 };
 const NO_SEGMENT: WorkRefusal = {
 	reason: "segment",
-	message: "The journal's next segment cannot be made; no new requests are taken until it can",
+	message: "The journal's next segment cannot be created; no new requests are accepted until it can",
 	retryAfterSeconds: 2,
 };
 const DISK_LOW: WorkRefusal = {
 	reason: "disk",
-	message: "The data folder's disk is nearly full; no new requests are taken until space is freed",
+	message: "The data folder's disk is nearly full; no new requests are accepted until space is freed",
 	retryAfterSeconds: 10,
 };
 const BACKLOG: WorkRefusal = {
 	reason: "backlog",
-	message: "The store is behind the journal; no new requests are taken until it has caught up",
+	message: "The store is behind the journal; no new requests are accepted until it has caught up",
 	retryAfterSeconds: 2,
 };
 const GRACE_ENDED: WorkRefusal = {
 	reason: "grace",
-	message: "The store cannot be reached; no new requests are taken until it can",
+	message: "The store cannot be reached; no new requests are accepted until it can",
 	retryAfterSeconds: 5,
 };

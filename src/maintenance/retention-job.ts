@@ -51,7 +51,7 @@ export class RetentionJob {
 			if (progress.moved) nextMs = Math.max(PAUSE_MS, (clock.monotonicMs() - startedMs) * PAUSES_A_STEP);
 		} catch (error) {
 			if (!this.#stopped)
-				log.error({ cause: (error as Error).message }, "what is too old could not leave the store; it is tried again in an hour");
+				log.error({ cause: (error as Error).message }, "expired rows could not be removed from the store; retried in an hour");
 		}
 		if (!this.#stopped) this.#cancel = timers.after(nextMs, () => void this.#step());
 	}

@@ -54,10 +54,7 @@ export class CreditConfirmations {
 				if ((await this.#isSafe(watched)) || watched.until <= now) this.#watched.delete(id);
 			} catch (error) {
 				if (!(error instanceof ChainUnavailable || error instanceof FacilitatorUnavailable)) throw error;
-				this.#deps.log.warn(
-					{ topUp: id, cause: error.message },
-					"a credited payment could not be looked at; it is looked at again",
-				);
+				this.#deps.log.warn({ topUp: id, cause: error.message }, "a credited payment could not be checked; it is checked again");
 			}
 		}
 	}

@@ -63,10 +63,7 @@ export class Settlement {
 			return currentRow;
 		} finally {
 			await this.#release(currentRow).catch((error: unknown) =>
-				this.#deps.log.warn(
-					{ topUp: topUp.id, cause: String(error) },
-					"a payment could not be let go of: its term ends by itself",
-				),
+				this.#deps.log.warn({ topUp: topUp.id, cause: String(error) }, "a payment could not be released; its term will end"),
 			);
 		}
 	}

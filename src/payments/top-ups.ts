@@ -84,7 +84,7 @@ export class TopUps implements TopUpService {
 				const { name } = chain.network;
 				if (error instanceof WrongChain)
 					log.error({ network: name, cause: error.message }, "top-ups are refused: the chain is not what it should be");
-				else log.warn({ network: name, cause: error.message }, "the chain of top-ups cannot be asked now; it is asked again");
+				else log.warn({ network: name, cause: error.message }, "the chain of top-ups cannot be reached now; it is retried");
 			});
 		}
 		void this.sweep(true);
@@ -127,7 +127,7 @@ export class TopUps implements TopUpService {
 		this.#sweeping ??= this.#sweep(atStart)
 			.then(() => this.credits.check())
 			.catch((error: unknown) => {
-				this.#deps.log.warn({ cause: String(error) }, "open payments could not be looked at; they are looked at again");
+				this.#deps.log.warn({ cause: String(error) }, "open payments could not be checked; they are checked again");
 			})
 			.finally(() => {
 				this.#sweeping = null;

@@ -38,7 +38,7 @@ export function bodyCoding(contentEncoding: string | null): string | null {
 	if (coding === undefined) return null;
 	if (another === undefined && !REFUSED_CODINGS.has(coding)) return coding;
 	throw new ApiError("INVALID_CONTENT_TYPE", {
-		message: `Content-Encoding ${codings.join(", ").slice(0, 100)} is not taken here; send one of ${ACCEPTED_CODINGS}, or the body as it is`,
+		message: `Content-Encoding ${codings.join(", ").slice(0, 100)} is not accepted here; send one of ${ACCEPTED_CODINGS}, or an uncompressed body`,
 		headers: { "Accept-Encoding": ACCEPTED_CODINGS },
 	});
 }

@@ -93,7 +93,7 @@ function listenError(
 ): ListenError {
 	if (code === "EADDRINUSE")
 		return new PortTakenError(
-			`Port ${port} on ${host} is taken: stop what uses it, or choose another with --port or TURNPIKE_PORT`,
+			`Port ${port} on ${host} is in use: stop the program that uses it, or choose another with --port or TURNPIKE_PORT`,
 		);
 	if (code === "EACCES" || code === "EPERM")
 		return new ListenError(

@@ -32,7 +32,7 @@ export function requireJson(contentType: string | null, others: readonly string[
 		message:
 			essence === ""
 				? "Send Content-Type: application/json"
-				: `Content-Type ${essence.slice(0, 100)} is not taken here; send application/json`,
+				: `Content-Type ${essence.slice(0, 100)} is not accepted here; send application/json`,
 	});
 }
 
@@ -44,7 +44,7 @@ function requireUtf8(contentType: string): void {
 	const charset = /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(contentType)?.[1];
 	if (charset === undefined || /^(utf-?8|us-ascii|ascii)$/i.test(charset)) return;
 	throw new ApiError("INVALID_CONTENT_TYPE", {
-		message: `JSON in charset ${charset.slice(0, 100)} is not taken here; send it as UTF-8`,
+		message: `JSON in charset ${charset.slice(0, 100)} is not accepted here; send it as UTF-8`,
 	});
 }
 

@@ -259,7 +259,7 @@ export function ownErrorOf(status: number, body: unknown, retryAfter: string | n
 }
 
 function account(detail: string, status: number): UpstreamFailure {
-	const answer = new ApiError("MODEL_OFFLINE", { message: "This model is offline; the operator has been told" });
+	const answer = new ApiError("MODEL_OFFLINE", { message: "This model is offline; the operator has been notified" });
 	return new UpstreamFailure("account", answer, detail, status);
 }
 

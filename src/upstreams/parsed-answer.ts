@@ -28,6 +28,6 @@ export async function parsedAnswer(bytes: Uint8Array, status: number, bounds: Js
 		await nextTurn();
 		return { value, json, long: cuts.length === 0 ? LongStrings.none : new LongStrings(bytes, cuts) };
 	} catch {
-		throw brokenAnswer(`status ${status}: the body is no JSON of an answer`, status);
+		throw brokenAnswer(`status ${status}: the body is not a JSON answer`, status);
 	}
 }

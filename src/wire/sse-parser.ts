@@ -112,7 +112,7 @@ export class SseParser {
 			text = decoder.decode(lines);
 		} catch {
 			text = decoder.decode(lines.subarray(0, validLines(lines)));
-			this.#fault ??= new SseNotUtf8("the stream is no UTF-8");
+			this.#fault ??= new SseNotUtf8("the stream is not UTF-8");
 		}
 		let from = 0;
 		if (this.#atStart && text !== "") {

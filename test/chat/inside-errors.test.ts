@@ -13,7 +13,7 @@ describe.each([
 	[{ success: false, message: "messages are required" }, 400, "messages are required"],
 	[{ success: false, errors: [{ code: 7003, message: "Invalid input: n" }] }, 400, "Invalid input: n"],
 	[{ base_resp: { status_code: 2013, status_msg: "invalid params, n" } }, 400, "invalid params, n"],
-	[{ base_resp: { status_code: 1004, status_msg: "login fail" } }, 503, "the operator has been told"],
+	[{ base_resp: { status_code: 1004, status_msg: "login fail" } }, 503, "the operator has been notified"],
 	[{ choices: null, base_resp: { status_code: 1002, status_msg: "rate limit" } }, 429, ""],
 ] as const)("an error of status 200 that says %j", (error, status, words) => {
 	let fixture: PricedGateway;

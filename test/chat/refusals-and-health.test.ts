@@ -39,7 +39,7 @@ const CASES: readonly (readonly [string, number, string, number, RegExp, RegExp]
 		402,
 		error("You requested up to 65536 tokens, 228 tokens would fit"),
 		503,
-		/offline; the operator has been told/,
+		/offline; the operator has been notified/,
 		/228/,
 	],
 	[

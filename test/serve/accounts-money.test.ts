@@ -68,7 +68,7 @@ test("the ledger has all of it, newest first", async () => {
 });
 
 test.each([
-	[["debit", "ID", "1000"], 1, "only 6 is there"],
+	[["debit", "ID", "1000"], 1, "only 6 can be taken back"],
 	[["debit", "ID", "1e3"], 1, "not an amount"],
 	[["debit", "ID", "-1"], 64, "A negative number is not allowed here: -1"],
 	[["debit", "ID", "1", "--ref", "a b"], 1, "a reference has"],

@@ -317,7 +317,7 @@ describe("turnpike restore", () => {
 			[live, `${inUse}; start a server on its folder, or make a backup of it`],
 			[text, `${text} is damaged (file is not a database): use another copy`],
 			["/nowhere/copy.db", "There is no file /nowhere/copy.db"],
-			[folder, `${folder} is no file: name one that turnpike backup made`],
+			[folder, `${folder} is not a file: name one that turnpike backup wrote`],
 		] as const) {
 			const refused = await turnpike(["restore", "--from", from, "--data", folder]);
 			expect([refused.code, refused.stderr.trim()]).toEqual([1, why]);

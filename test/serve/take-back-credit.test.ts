@@ -87,7 +87,7 @@ test("stays where a request holds it, and the operator is told so", async () => 
 	const held = await hold(15 * NANO_PER_USD);
 	const { code, errors } = await setBundled("1");
 	expect(code).toBe(1);
-	expect(errors).toContain("only 5 of what is to be taken back is free now");
+	expect(errors).toContain("only 5 of that amount is free now");
 	expect((await showAccount(admin, accountId)).balances.bundled).toBe(nano(20 * NANO_PER_USD));
 	held.void();
 	const { code: later } = await setBundled("1");

@@ -66,7 +66,7 @@ export class ConsoleSessions {
 		takeSignIn(address());
 		const hash = keyHash(key);
 		const caller = await callers.caller(hash);
-		if (caller === null) throw new ApiError("AUTHENTICATION_FAILED", { message: "This is no key, or it has ended" });
+		if (caller === null) throw new ApiError("AUTHENTICATION_FAILED", { message: "This is not a valid key, or it has expired" });
 		this.#check(caller, address);
 		const random = randomBytes(32).toString("base64url");
 		const token = `${random}.${await this.#mac(`cookie ${random}`)}`;

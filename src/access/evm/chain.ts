@@ -133,11 +133,11 @@ function blockParameter(block: BlockName): string {
 
 function bytes(answer: unknown): Hex {
 	if (typeof answer === "string" && /^0x([0-9a-f]{2})*$/i.test(answer)) return answer as Hex;
-	throw new ChainError("the chain's node answered with something that is no bytes");
+	throw new ChainError("the chain's node answered with something that is not bytes");
 }
 
 function quantity(answer: unknown): number {
 	const value = typeof answer === "string" && /^0x[0-9a-f]{1,16}$/i.test(answer) ? Number(answer) : Number.NaN;
-	if (!Number.isSafeInteger(value)) throw new ChainError("the chain's node answered with something that is no whole number");
+	if (!Number.isSafeInteger(value)) throw new ChainError("the chain's node answered with something that is not a whole number");
 	return value;
 }

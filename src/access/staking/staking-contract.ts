@@ -90,7 +90,7 @@ export class StakingContract {
 		try {
 			results = decodeFunctionResult({ abi: multicall3Abi, functionName: "aggregate3", data: answer });
 		} catch {
-			throw new ChainRefusedError("what stands at staking.multicall answers as no Multicall3 does", false);
+			throw new ChainRefusedError("the contract at staking.multicall does not answer as Multicall3 does", false);
 		}
 		if (results.length !== wallets.length) throw new ChainError("Multicall3 answered for another number of wallets");
 		return results.map(({ success, returnData }) => (success ? firstWord(returnData) : null));

@@ -133,7 +133,8 @@ export function parseChatRequest(json: unknown): ChatRequest {
 export function parseTextRequest(json: unknown): ChatRequest {
 	const body = withoutNulls(json);
 	if (!textBody.check(body)) throw invalidRequest(textBody.issues(body));
-	if (body.suffix) throw invalidField(["suffix"], "this model goes on with a text, and fills no gap in one", "unsupported");
+	if (body.suffix)
+		throw invalidField(["suffix"], "this model only continues a text, and cannot fill a gap in one", "unsupported");
 	return { prompt: [{ text: body.prompt, control: false }], isText: true, ...optionsOf(body, null) };
 }
 

@@ -43,14 +43,14 @@ const HEIF_BRANDS = /^(?:avi[fs]|hei[cxms]|hev[cxms]|mif[12]|msf1|mi[ah]f)$/;
  */
 export function imageTypeOf(bytes: Uint8Array): ImageType {
 	const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, HEAD_BYTES)).toString("latin1");
-	if (head === "") throw new ImageFault("unsupported", `There are no bytes in the image: ${READ}`);
+	if (head === "") throw new ImageFault("unsupported", `The image is empty: ${READ}`);
 	const type = SIGNATURES.find(([signature]) => head.startsWith(signature))?.[1];
 	if (type !== undefined) return type;
 	if (head.startsWith("RIFF") && head.slice(8, 12) === "WEBP") return "webp";
 	if (head.slice(4, 8) === "ftyp" && brands(head).some((brand) => HEIF_BRANDS.test(brand))) return "heif";
 	const text = head.replace(/^(?:\xef\xbb\xbf)?\s*/, "").toLowerCase();
 	const what = OTHERS.find(([signature]) => head.startsWith(signature) || text.startsWith(signature))?.[1];
-	throw new ImageFault("unsupported", what === undefined ? `This is no image that is read: ${READ}` : `This is ${what}: ${READ}`);
+	throw new ImageFault("unsupported", what === undefined ? `This is not a supported image: ${READ}` : `This is ${what}: ${READ}`);
 }
 
 /** Returns the major brand and the compatible ones (ISO/IEC 14496-12, 4.3). */

@@ -15,7 +15,7 @@ test("says that pages are read, and what of pages with scripts", async () => {
 	});
 	expect(await checkPages(pages, "/no/such/program")).toMatchObject({
 		state: "fault",
-		text: "web.chromium: /no/such/program is no program that can be run",
+		text: "web.chromium: /no/such/program cannot be executed",
 	});
 });
 

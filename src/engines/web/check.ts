@@ -22,7 +22,7 @@ export async function checkPages(pages: PagePool, chromium: string | undefined):
 	} catch {
 		return fault(
 			name,
-			`web.chromium: ${chromium} is no program that can be run`,
+			`web.chromium: ${chromium} cannot be executed`,
 			"apt-get install chromium, and web: {chromium: /usr/bin/chromium}",
 		);
 	}

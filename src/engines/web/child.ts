@@ -32,7 +32,7 @@ function done(id: number, job: WebJob): WebDone {
 		const page = readPage(decodePage(job.bytes, job.charset, job.isHtml), job.url, job.isHtml);
 		return { id, page: { ...page, title: clean(page.title), content: clean(page.content) } };
 	} catch (fault) {
-		if (fault instanceof DocumentFault) return { id, fault: "The address leads to something that is no text" };
+		if (fault instanceof DocumentFault) return { id, fault: "The address leads to something that is not text" };
 		throw fault;
 	}
 }

@@ -48,7 +48,10 @@ export class Robots {
 		const rules = await this.#rulesOf(url.origin, requester);
 		if (rules.kind === "none") return;
 		if (rules.kind === "unreachable")
-			throw new PageFault("page_robots", `The robots.txt of ${url.host} cannot be reached: nothing is read there until it can`);
+			throw new PageFault(
+				"page_robots",
+				`The robots.txt of ${url.host} cannot be reached, so nothing is read there until it can`,
+			);
 		const { pages, agent } = this.#options;
 		const query = { rules: rules.text, rulesUrl: `${url.origin}/robots.txt`, url: url.href, agent: agent() };
 		if (!(await pages.isAllowed(query, requester)))

@@ -242,13 +242,13 @@ export class TokenChain {
 
 function whole(answer: unknown): number {
 	const value = wholeOf(answer);
-	if (value === null) throw new ChainUnavailable("the chain's node answered with something that is no whole number");
+	if (value === null) throw new ChainUnavailable("the chain's node answered with something that is not a whole number");
 	return value;
 }
 
 /** Returns the logs in order. Throws `ChainUnavailable` for anything else. */
 function logsOf(answer: unknown): Log[] {
-	if (!Array.isArray(answer)) throw new ChainUnavailable("the chain's node answered with something that is no list of logs");
+	if (!Array.isArray(answer)) throw new ChainUnavailable("the chain's node answered with something that is not a list of logs");
 	const logs = answer.map((log: Readonly<Record<string, unknown>>) => ({
 		address: String(log.address).toLowerCase(),
 		topics: Array.isArray(log.topics) ? log.topics.map((topic) => String(topic).toLowerCase()) : [],

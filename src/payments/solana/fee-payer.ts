@@ -65,7 +65,7 @@ export class FeePayer {
 			})
 			.catch((error: Error) => {
 				this.#refreshAtMs = clock.monotonicMs() + RETRY_MS;
-				log.warn({ cause: error.message }, "the facilitator does not say who pays the fees on Solana; it is asked again");
+				log.warn({ cause: error.message }, "the facilitator does not report its fee payer on Solana; it is asked again");
 			})
 			.finally(() => {
 				this.#refreshing = null;

@@ -215,7 +215,7 @@ export class SolanaChain implements PaymentChain {
 		if (answer === OTHER_VERSION) return { transaction, slot: 0, moved: null, message: new Uint8Array() };
 		const { slot, transaction: wire, meta } = fieldsOf(answer);
 		const message = messageOf(String(listOf(wire)[0]));
-		if (message === null) throw new ChainUnavailable("the chain's node answered with something that is no transaction");
+		if (message === null) throw new ChainUnavailable("the chain's node answered with something that is not a transaction");
 		const { err, preTokenBalances, postTokenBalances } = fieldsOf(meta);
 		const moved = (account: number) => movementOf(listOf(preTokenBalances), listOf(postTokenBalances), account);
 		return { transaction, slot: wholeNumber(slot), moved: err === null ? moved : null, message };
@@ -280,20 +280,20 @@ type Fields = Readonly<Record<string, unknown>>;
 
 function fieldsOf(value: unknown): Fields {
 	if (isRecord(value)) return value;
-	throw new ChainUnavailable("the chain's node answered with something that is no object");
+	throw new ChainUnavailable("the chain's node answered with something that is not an object");
 }
 
 function listOf(value: unknown): readonly unknown[] {
 	if (Array.isArray(value)) return value;
-	throw new ChainUnavailable("the chain's node answered with something that is no list");
+	throw new ChainUnavailable("the chain's node answered with something that is not a list");
 }
 
 function wholeNumber(value: unknown): number {
 	if (Number.isSafeInteger(value)) return value as number;
-	throw new ChainUnavailable("the chain's node answered with something that is no whole number");
+	throw new ChainUnavailable("the chain's node answered with something that is not a whole number");
 }
 
 function unitsOf(value: unknown): bigint {
 	if (typeof value === "string" && /^\d{1,20}$/.test(value)) return BigInt(value);
-	throw new ChainUnavailable("the chain's node answered with something that is no amount");
+	throw new ChainUnavailable("the chain's node answered with something that is not an amount");
 }

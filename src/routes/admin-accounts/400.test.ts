@@ -68,7 +68,7 @@ test("a balance has a largest size, and nothing is taken that is not there", asy
 	const rich = (await admin.account()).id;
 	for (let count = 0; count < 4; count++) await admin.credit(rich, "1000000", `rich-${count}`);
 	expect((await refusal("POST", `/${rich}/credits`, { amountUsd: "0.000000001" }))[1]).toContain("at most 4000000");
-	expect((await refusal("POST", `/${id}/debits`, { amountUsd: "5.000000001" }))[1]).toContain("Only 5 is there");
+	expect((await refusal("POST", `/${id}/debits`, { amountUsd: "5.000000001" }))[1]).toContain("Only 5 can be taken back");
 });
 
 test.each(["a b", "ä", "a,b", "a".repeat(256), "a/b", ""])("%p is no Idempotency-Key", async (key) => {

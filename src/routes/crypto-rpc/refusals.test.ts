@@ -155,7 +155,7 @@ test("415 for a packing that is not read, with what is taken", async () => {
 	for (const coding of ["compress", "gzip, br"]) {
 		const answer = await fixture.rpc(request("eth_gasPrice"), { headers: { "content-encoding": coding } });
 		const { error, code } = await refused(answer, 415);
-		expect([error, code]).toEqual([expect.stringContaining("or the body as it is"), "INVALID_CONTENT_TYPE"]);
+		expect([error, code]).toEqual([expect.stringContaining("or an uncompressed body"), "INVALID_CONTENT_TYPE"]);
 		expect(answer.headers.get("accept-encoding")).toBe("gzip, deflate, br, zstd");
 	}
 	for (const word of ["identity", "utf-8", ""]) {

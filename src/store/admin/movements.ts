@@ -70,12 +70,12 @@ export async function withdraw(
 	if (updatedBudget === undefined) {
 		const { balance, leased } = await balanceOf(tx, accountId, source);
 		if (balance < BigInt(amount)) {
-			throw new AdminError("INVALID", `only ${formatNano(balance, 0)} is there to be taken back; nothing was changed`);
+			throw new AdminError("INVALID", `only ${formatNano(balance, 0)} can be taken back; nothing was changed`);
 		}
 		const free = formatNano(balance - leased, 0);
 		throw new AdminError(
 			"MONEY_LEASED",
-			`only ${free} of what is to be taken back is free now; the rest is leased to a running server, for requests that are under way. Nothing was changed; try again when they have ended`,
+			`only ${free} of that amount is free now; the rest is leased to a running server, for running requests. Nothing was changed; try again when they have ended`,
 		);
 	}
 	const { balance } = updatedBudget;

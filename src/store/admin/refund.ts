@@ -99,7 +99,10 @@ async function requirePost(tx: Transaction<Tables>, { requestId, accountId }: Re
 		.executeTakeFirst();
 	if (post === undefined || (accountId !== undefined && post.account_id !== accountId)) {
 		const ofAccount = accountId === undefined ? "" : ` of ${accountId}`;
-		throw new AdminError("NOT_FOUND", `there is no booked request ${requestId}${ofAccount}; what is archived is not given back`);
+		throw new AdminError(
+			"NOT_FOUND",
+			`there is no booked request ${requestId}${ofAccount}; archived requests cannot be refunded`,
+		);
 	}
 	return post;
 }
@@ -129,9 +132,9 @@ function sum(remaining: ReadonlyMap<MoneySource, bigint>): bigint {
 
 function split(remaining: ReadonlyMap<MoneySource, bigint>, requestedAmount: Nano | null): Map<MoneySource, bigint> {
 	const all = sum(remaining);
-	if (all === 0n) throw new AdminError("INVALID", "nothing of this request is left to be given back");
+	if (all === 0n) throw new AdminError("INVALID", "nothing of this request is left to refund");
 	let rest = requestedAmount === null ? all : BigInt(requestedAmount);
-	if (rest > all) throw new AdminError("INVALID", `only ${formatNano(all, 0)} of this request is left to be given back`);
+	if (rest > all) throw new AdminError("INVALID", `only ${formatNano(all, 0)} of this request is left to refund`);
 	const parts = new Map<MoneySource, bigint>();
 	for (const source of RETURN_ORDER) {
 		const available = remaining.get(source) ?? 0n;

@@ -30,7 +30,7 @@ export interface RestoreReport {
  */
 export async function restore(from: string, dataDir: string): Promise<RestoreReport> {
 	if (!existsSync(from)) throw new RestoreRefusedError(`there is no file ${from}`);
-	if (!statSync(from).isFile()) throw new RestoreRefusedError(`${from} is no file: name one that turnpike backup made`);
+	if (!statSync(from).isFile()) throw new RestoreRefusedError(`${from} is not a file: name one that turnpike backup wrote`);
 	refuseLive(from);
 	const lock = lockDataFolder(dataDir);
 	const path = databasePath(dataDir);
@@ -86,7 +86,7 @@ function beginAnew(path: string, from: string): void {
 	try {
 		db.run("PRAGMA journal_mode = DELETE");
 		db.run("PRAGMA foreign_keys = ON");
-		if (schemaNumber(db) === 0) throw new CopyFaultError(`${from} is no copy of a store`);
+		if (schemaNumber(db) === 0) throw new CopyFaultError(`${from} is not a copy of a store`);
 		migrate(db);
 		inTransaction(db, () => {
 			db.run("UPDATE budgets SET leased = 0 WHERE leased > 0");

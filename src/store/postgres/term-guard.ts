@@ -98,11 +98,11 @@ export const POSTGRES_DURABILITY: Durability = "store";
 
 const TERM_ENDED: WorkRefusal = {
 	reason: "term",
-	message: "The store has not heard of this node for too long; no new requests are taken until it does",
+	message: "The store has not heard from this node for too long; no new requests are accepted until it does",
 	retryAfterSeconds: 5,
 };
 const NO_FEED: WorkRefusal = {
 	reason: "feed",
-	message: "This node does not hear of changes; no new requests are taken until it does",
+	message: "This node receives no changes from the store; no new requests are accepted until it does",
 	retryAfterSeconds: 5,
 };

@@ -126,7 +126,7 @@ export class OtlpExporter {
 		const nowMs = performance.now();
 		if (nowMs - this.#loggedAtMs < QUIET_MS) return;
 		this.#loggedAtMs = nowMs;
-		this.#options.log.warn({ cause, dropped: this.dropped }, "the collector of traces takes none; they are let go");
+		this.#options.log.warn({ cause, dropped: this.dropped }, "the trace collector accepts no spans; they are dropped");
 	}
 }
 

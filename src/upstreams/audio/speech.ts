@@ -63,7 +63,7 @@ async function noAudio(response: Response): Promise<UpstreamFailure> {
 	const body = errorBody(await readWhole(response, MAX_ERROR_BYTES), undefined);
 	return isRecord(body) && isErrorBody(body)
 		? failureOfAnswer(status, body, null)
-		: brokenAnswer(`status ${status}: the answer is no audio`, status);
+		: brokenAnswer(`status ${status}: the answer is not audio`, status);
 }
 
 /** Yields the whole body from its first piece on. However it ends, the upstream's place is released once. */

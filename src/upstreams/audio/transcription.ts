@@ -80,9 +80,9 @@ function formOf({ file, language, prompt, temperature, timings }: TranscriptionF
 /** Reads a transcription. Throws UpstreamFailure for any other answer. */
 async function answerOf(bytes: Uint8Array, status: number): Promise<Omit<TranscriptionAnswer, "upstream" | "retries">> {
 	const { value: parsed, long } = await parsedAnswer(bytes, status, ANSWER_BOUNDS);
-	if (!isRecord(parsed)) throw brokenAnswer(`status ${status}: the body is no JSON object`, status);
+	if (!isRecord(parsed)) throw brokenAnswer(`status ${status}: the body is not a JSON object`, status);
 	if (isErrorBody(parsed)) throw failureOfAnswer(200, parsed, null);
-	if (typeof parsed.text !== "string") throw brokenAnswer(`status ${status}: the body is no transcription`, status);
+	if (typeof parsed.text !== "string") throw brokenAnswer(`status ${status}: the body is not a transcription`, status);
 	return {
 		text: long.textOf(parsed.text),
 		language: typeof parsed.language === "string" ? parsed.language : null,

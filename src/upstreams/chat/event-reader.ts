@@ -165,10 +165,10 @@ export class EventReader {
 			parsed = JSON.parse(text);
 		} catch {
 			if (this.#bodyEnded) return null;
-			throw brokenAnswer("an event of the stream is no JSON");
+			throw brokenAnswer("an event of the stream is not JSON");
 		}
 		if (isErrorAnswer(parsed)) throw failureOfAnswer(200, parsed, null);
-		if (!isRecord(parsed)) throw brokenAnswer("an event of the stream is no JSON object");
+		if (!isRecord(parsed)) throw brokenAnswer("an event of the stream is not a JSON object");
 		const body: Fields = isOllamaAnswer(parsed) ? this.#ollama.chunk(parsed) : parsed;
 		if (this.#array && !Array.isArray(body.choices)) throw brokenAnswer("an array of something else than chunks");
 		const failure = failureOfChoices(body.choices);

@@ -56,11 +56,11 @@ export async function checkedCompletion(
 	if (isErrorAnswer(parsed.value)) throw failureOfAnswer(200, parsed.value, null);
 	const value = long.isEmpty ? ofOllama(parsed.value) : parsed.value;
 	const json = value === parsed.value ? parsed.json : Buffer.from(JSON.stringify(value));
-	if (!isRecord(value)) throw brokenAnswer(`status ${status}: the body is no JSON object`, status);
+	if (!isRecord(value)) throw brokenAnswer(`status ${status}: the body is not a JSON object`, status);
 	const { choices } = value;
 	if (choices === undefined && value.object === "chat.completion")
 		return { bytes: json, long, body: value, usage: usageOf(value) };
-	if (!Array.isArray(choices)) throw brokenAnswer(`status ${status}: the body is no chat completion`, status);
+	if (!Array.isArray(choices)) throw brokenAnswer(`status ${status}: the body is not a chat completion`, status);
 	if (choices.length === 0 || choices.length > mostChoices)
 		throw brokenAnswer(`status ${status}: ${choices.length} choices for ${mostChoices}`, status);
 	if (!choices.every(isChoice))

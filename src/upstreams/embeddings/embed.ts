@@ -81,7 +81,7 @@ async function answerOf(
 	try {
 		members = await inTurns(objectMembersInSteps(bytes, documentStart(bytes)));
 	} catch {
-		throw brokenAnswer(`status ${status}: the body is no JSON object`, status);
+		throw brokenAnswer(`status ${status}: the body is not a JSON object`, status);
 	}
 	const data = lastMember(members, "data");
 	if (data === undefined) throw withoutData(bytes, status);

@@ -105,7 +105,7 @@ async function picturesOf(
 	count: number,
 ): Promise<readonly Uint8Array[]> {
 	const { value, long } = await parsedAnswer(bytes, status, PICTURE_BOUNDS);
-	if (!isRecord(value)) throw brokenAnswer(`status ${status}: the body is no JSON object`, status);
+	if (!isRecord(value)) throw brokenAnswer(`status ${status}: the body is not a JSON object`, status);
 	if (isErrorBody(value)) throw failureOfAnswer(200, value, null);
 	const entries = Array.isArray(value.data) ? (value.data as unknown[]).slice(0, count) : [];
 	if (entries.length === 0) throw brokenAnswer(`status ${status}: an answer without a picture`, status);
@@ -117,7 +117,7 @@ async function pictureOf(entry: unknown, long: LongStrings, attempt: ImageAttemp
 	const text = typeof base64 === "string" && base64 !== "" ? base64 : url;
 	if (typeof text !== "string") throw brokenAnswer("an answer without a picture");
 	const picture = /^https?:/i.test(text) ? await fetchOwn(text, attempt) : await base64String(text, long);
-	if (picture === null || !isPicture(picture)) throw brokenAnswer("an answer that is no picture");
+	if (picture === null || !isPicture(picture)) throw brokenAnswer("an answer that is not a picture");
 	return picture;
 }
 

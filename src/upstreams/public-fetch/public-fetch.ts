@@ -93,7 +93,7 @@ class Reading implements BodyListener {
 			message.destroy();
 			if (redirects === MAX_REDIRECTS) throw new PublicFetchFault("redirects", `More than ${MAX_REDIRECTS} redirects`);
 			const next = URL.parse(location, target.url.href);
-			if (next === null) throw new PublicFetchFault("redirects", `${target.host} redirects to something that is no URL`);
+			if (next === null) throw new PublicFetchFault("redirects", `${target.host} redirects to something that is not a URL`);
 			url = next.href;
 		}
 	}
@@ -147,7 +147,7 @@ class Reading implements BodyListener {
 
 	onHeldBytes(bytes: number): void {
 		if (this.#memory.take(this.#request.tenant, bytes, this.#heldBytes) !== "taken")
-			throw new PublicFetchFault("busy", "Too much is read at once; try again shortly");
+			throw new PublicFetchFault("busy", "Too much is being read right now; try again shortly");
 		this.#heldBytes += bytes;
 	}
 

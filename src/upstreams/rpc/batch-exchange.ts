@@ -102,7 +102,7 @@ async function answersOf(bytes: Uint8Array, first: number, count: number, status
 			stepEnd = at + STEP_BYTES;
 		}
 		if (bytes[at] === COMMA) at = skipWhitespace(bytes, at + 1);
-		else if (bytes[at] !== CLOSE_BRACKET) throw brokenAnswer("an answer that is no JSON");
+		else if (bytes[at] !== CLOSE_BRACKET) throw brokenAnswer("an answer that is not JSON");
 	}
 	const after = nothingAfter(bytes, at + 1);
 	if (after !== null) throw after;
@@ -139,7 +139,7 @@ function endOf(bytes: Uint8Array, at: number): number {
 		const end = new JsonValueEnd().feed(bytes, at);
 		if (end >= 0) return end;
 	} catch (error) {
-		if (error instanceof NotJson) throw brokenAnswer("an answer that is no JSON");
+		if (error instanceof NotJson) throw brokenAnswer("an answer that is not JSON");
 		throw error;
 	}
 	throw brokenAnswer("an answer that ends early");

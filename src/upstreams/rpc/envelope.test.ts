@@ -56,8 +56,8 @@ test("a value is checked inside of its brackets and quotes, and passes byte for 
 	const answer = (value: string, member = "result") =>
 		answerOf(Buffer.from(`{"id":${ID},"${member}":${value}}`, "latin1"), ID, 200);
 	for (const spoilt of NO_JSON) {
-		expect(() => answer(spoilt)).toThrow("no JSON");
-		expect(() => answer(`{"code":3,"message":"m","data":${spoilt}}`, "error")).toThrow("no JSON");
+		expect(() => answer(spoilt)).toThrow("not JSON");
+		expect(() => answer(`{"code":3,"message":"m","data":${spoilt}}`, "error")).toThrow("not JSON");
 	}
 	for (const odd of ODD_JSON) expect(Buffer.from(answer(odd).value).toString("latin1")).toBe(odd);
 });

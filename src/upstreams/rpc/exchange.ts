@@ -128,7 +128,7 @@ async function gathered(body: Body, id: number, status: number): Promise<ItemAns
 			pieces.push(piece);
 			length += piece.length;
 			if (length <= max) continue;
-			if (max > MAX_GATHERED) throw brokenAnswer("an answer that goes on after its value");
+			if (max > MAX_GATHERED) throw brokenAnswer("an answer with text after its value");
 			const big = LargeAnswer.from(joined(pieces, length), body, id);
 			if (big !== null) return big;
 			max = length + MAX_TAIL;

@@ -101,7 +101,7 @@ export class LargeAnswer {
 		try {
 			return this.#end.feed(piece, 0);
 		} catch (error) {
-			throw error instanceof NotJson ? brokenAnswer("an answer that is no JSON") : error;
+			throw error instanceof NotJson ? brokenAnswer("an answer that is not JSON") : error;
 		}
 	}
 
@@ -111,7 +111,7 @@ export class LargeAnswer {
 		for (let piece = await this.#body.next(); piece !== null; piece = await this.#body.next()) {
 			pieces.push(piece);
 			length += piece.length;
-			if (length > MAX_TAIL) throw brokenAnswer("an answer that goes on after its value");
+			if (length > MAX_TAIL) throw brokenAnswer("an answer with text after its value");
 		}
 		return Buffer.concat(pieces, length);
 	}

@@ -54,7 +54,7 @@ export function readResponseMembers(bytes: Uint8Array, from: number, envelope: R
 	try {
 		return readMembers(bytes, from, envelope, inside);
 	} catch (error) {
-		if (error instanceof NotJson) throw brokenAnswer("an answer that is no JSON");
+		if (error instanceof NotJson) throw brokenAnswer("an answer that is not JSON");
 		throw error;
 	}
 }
@@ -63,7 +63,7 @@ function readMembers(bytes: Uint8Array, from: number, envelope: ResponseMembers,
 	let at = from;
 	let between = inside;
 	if (!inside) {
-		if (bytes[at] !== OPEN_BRACE) throw brokenAnswer("an answer that is no JSON object");
+		if (bytes[at] !== OPEN_BRACE) throw brokenAnswer("an answer that is not a JSON object");
 		at = skipWhitespace(bytes, at + 1);
 		if (bytes[at] === CLOSE_BRACE) return { at: at + 1 };
 	}
@@ -118,7 +118,7 @@ export function numberOfId(id: string): number {
 /**
  * Returns the outcome of a whole response. A null `result` or `error` is ignored beside the other member, because
  * older servers write both.
- * @throws RpcFault for both members or neither, for an error that is no object, and for a value that is no JSON
+ * @throws RpcFault for both members or neither, for an error that is not an object, and for a value that is no JSON
  */
 export function outcomeOf(bytes: Uint8Array, envelope: ResponseMembers): Exclude<RpcOutcome, { kind: "missing" }> {
 	const { result, error } = envelope;
@@ -128,7 +128,7 @@ export function outcomeOf(bytes: Uint8Array, envelope: ResponseMembers): Exclude
 		return { kind: "result", value: checked(bytes, result) };
 	}
 	if (result !== null && !isNull(bytes, result)) throw brokenAnswer("an answer with both result and error");
-	if (bytes[error.start] !== OPEN_BRACE) throw brokenAnswer("an error that is no object");
+	if (bytes[error.start] !== OPEN_BRACE) throw brokenAnswer("an error that is not an object");
 	return { kind: "error", value: checked(bytes, error), code: errorOf(bytes, error).code };
 }
 
@@ -146,7 +146,7 @@ function checked(bytes: Uint8Array, { start, end }: ByteRange): Uint8Array {
 			JSON.parse(latin1Text(bytes, start, end));
 		} catch (error) {
 			// Deep nesting may exceed the parser's stack. Brackets were counted before.
-			if (error instanceof SyntaxError) throw brokenAnswer("an answer that is no JSON");
+			if (error instanceof SyntaxError) throw brokenAnswer("an answer that is not JSON");
 		}
 	}
 	return bytes.subarray(start, end);

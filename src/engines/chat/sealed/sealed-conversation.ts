@@ -40,7 +40,7 @@ export class SealedConversation {
 		if (withoutPrefix(model ?? "") !== withoutPrefix(own.publicKey))
 			throw refused("The conversation is sealed for another key than this model has now; ask for its attestation anew");
 		const clientKey = Buffer.from(client, "hex");
-		if (!isPublicKey(clientKey)) throw refused("The client's key is no point of secp256k1");
+		if (!isPublicKey(clientKey)) throw refused("The client's key is not a point of secp256k1");
 		return new SealedConversation(own, clientKey);
 	}
 

@@ -131,7 +131,7 @@ function refuseBinary(bytes: Uint8Array): void {
 	if (controls > sample.length / 100) throw unsupported();
 }
 
-const unsupported = () => new DocumentFault("unsupported", "The file is of no type that is read, and it is no text");
+const unsupported = () => new DocumentFault("unsupported", "The file has an unsupported type, and is not text");
 
 function guess(bytes: Uint8Array): string {
 	const sample = bytes.subarray(0, SAMPLE_BYTES);

@@ -47,10 +47,7 @@ export function parsePrompt(prompt: string): Operation[] {
 		throw new ImageFault("not-understood", `Not understood: ${refused.slice(0, MAX_QUOTED).join(", ")}. ${CAN_DO}`);
 	if (operations.length === 0) throw new ImageFault("not-understood", `The prompt says nothing that can be done. ${CAN_DO}`);
 	if (operations.length > MAX_OPERATIONS)
-		throw new ImageFault(
-			"not-understood",
-			`The prompt has ${operations.length} edits; at most ${MAX_OPERATIONS} are done at once`,
-		);
+		throw new ImageFault("not-understood", `The prompt has ${operations.length} edits; at most ${MAX_OPERATIONS} are allowed`);
 	return operations;
 }
 

@@ -64,7 +64,7 @@ function backgroundColour(canvas: Canvas): number[] {
 	if (plain < MIN_PLAIN_SHARE)
 		throw new ImageFault(
 			"not-possible",
-			`Only a plain background can be taken away here: ${Math.round(plain * 100)}% of this image's edge has one colour`,
+			`Only a plain background can be removed here: ${Math.round(plain * 100)}% of this image's edge has one colour`,
 		);
 	return middle;
 }

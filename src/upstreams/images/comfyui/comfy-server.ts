@@ -95,7 +95,7 @@ export class ComfyServer {
 			throw brokenAnswer(`status ${response.status} where its picture should be`, response.status);
 		}
 		const picture = await readWhole(response, MAX_PICTURE_BYTES);
-		if (!isPicture(picture)) throw brokenAnswer("an answer that is no picture");
+		if (!isPicture(picture)) throw brokenAnswer("an answer that is not a picture");
 		return picture;
 	}
 

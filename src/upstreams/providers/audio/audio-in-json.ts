@@ -45,10 +45,10 @@ export class AudioInJson {
 		const bytes = typeof audio === "string" ? Buffer.from(audio, "base64") : audio;
 		if (this.#base64 === null) return bytes;
 		const head = bytes.subarray(0, bytes.length - STAND_IN_BYTES.length);
-		if (!STAND_IN_BYTES.equals(bytes.subarray(head.length))) throw brokenAnswer("an answer whose longest text is no sound");
+		if (!STAND_IN_BYTES.equals(bytes.subarray(head.length))) throw brokenAnswer("an answer whose longest text is not audio");
 		const sound = await inTurns(decodeBase64Over(this.#base64));
 		this.#base64 = null;
-		if (sound === null) throw brokenAnswer("a sound that is no base64");
+		if (sound === null) throw brokenAnswer("audio that is not base64");
 		await nextTurn();
 		return head.length === 0 ? sound : withLengths(Buffer.concat([head, sound]), sound.length);
 	}

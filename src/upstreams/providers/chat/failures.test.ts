@@ -53,7 +53,7 @@ for (const script of SCRIPTS) {
 			expect(told).toContain(refused.message.split(": ").at(-1) ?? refused.message);
 			talk.played.next(errorPlay(script.errors.account));
 			const offline = await talk.hear().catch((error: unknown) => error);
-			expect(String(offline)).toContain("the operator has been told");
+			expect(String(offline)).toContain("the operator has been notified");
 		});
 
 		test("a busy provider's pause is told", async () => {

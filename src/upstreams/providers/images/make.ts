@@ -54,7 +54,7 @@ async function makePictures(call: ImageForward, attempt: ImageAttempt): Promise<
 }
 
 function checked(picture: Uint8Array | null): Uint8Array {
-	if (picture === null || !isPicture(picture)) throw brokenAnswer("an answer that is no picture");
+	if (picture === null || !isPicture(picture)) throw brokenAnswer("an answer that is not a picture");
 	return picture;
 }
 
