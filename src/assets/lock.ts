@@ -24,6 +24,7 @@ function tryLock(path: string): (() => void) | null {
 }
 
 /**
+ * Waits for the lock on a file and takes it.
  * @param path of the lock file, which stays there, empty
  * @param whileWaiting called between attempts
  * @returns a function that releases the lock

@@ -2,7 +2,7 @@ import { ApiError } from "../errors/index.ts";
 
 export const IDEMPOTENCY_KEY = /^[A-Za-z0-9_-]{1,255}$/;
 
-/** The request's Idempotency-Key; null if it has none. Throws 400 IDEMPOTENCY_KEY_INVALID. */
+/** Reads the request's Idempotency-Key; null if it has none. Throws 400 IDEMPOTENCY_KEY_INVALID. */
 export function readIdempotencyKey(request: Request): string | null {
 	const key = request.headers.get("idempotency-key");
 	if (key === null || IDEMPOTENCY_KEY.test(key)) return key;

@@ -53,7 +53,7 @@ const SMALL_BODY_BYTES = 32_768;
 
 /**
  * Returns the body for parsing: a large one as a copy with its long strings cut.
- * @throws ApiError 400 where parsing would take too long
+ * @throws ApiError 400 if parsing would take too long
  */
 export function parseable(raw: Uint8Array): CutJson | Promise<CutJson> {
 	return raw.length > SMALL_BODY_BYTES ? inTurns(cutJson(raw, BODY_BOUNDS)) : { json: raw, cuts: [] };

@@ -71,7 +71,7 @@ const MAX_TEXT_BYTES = 131_072;
 
 /**
  * Reads a form.
- * @throws ApiError 400 where it is malformed or has a file in place of a text or the reverse, 413 for a large file
+ * @throws ApiError 400 if it is malformed or has a file in place of a text or the reverse, 413 for a large file
  */
 export function readForm(raw: Uint8Array, boundary: string, schema: TSchema, rules: FormRules): Form {
 	const properties = (schema as { properties?: Record<string, { type?: unknown }> }).properties ?? {};

@@ -155,7 +155,7 @@ function isUsable(server: UpstreamServer): boolean {
 	return state === "up" || (state === "trial" && server.load.running === 0);
 }
 
-/** FNV-1a with a final mix, as a number in [0, 1). */
+/** Hashes a text to a number in [0, 1): FNV-1a with a final mix. */
 function hashToUnit(text: string): number {
 	let hash = 0x811c9dc5;
 	for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);

@@ -146,7 +146,7 @@ function unexpected(at: number): SyntaxError {
 	return new SyntaxError(`Unexpected text at byte ${at}`);
 }
 
-/** JSON.stringify in steps, for values from JSON.parse. */
+/** Stringifies a value from JSON.parse as JSON.stringify does, in steps. */
 export function* stringifyInSteps(value: unknown): Generator<undefined, string> {
 	if (weightOf(value) < STEP_WEIGHT) return JSON.stringify(value);
 	if (typeof value === "string") return yield* stringifyText(value);

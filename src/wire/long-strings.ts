@@ -127,7 +127,10 @@ export class LongStrings {
 		return size;
 	}
 
-	/** JSON made of strings of the parsed copy, its cut strings whole: their bytes are those of the body. Runs in steps. */
+	/**
+	 * Puts the cut strings back into JSON made of strings of the parsed copy. Their bytes are those of the body. Runs in
+	 * steps.
+	 */
 	*whole(json: Uint8Array): Generator<undefined, Uint8Array> {
 		const pieces: Uint8Array[] = [];
 		let keptTo = 0;

@@ -85,7 +85,7 @@ function event(data: { readonly type: string; readonly audio?: string }): Uint8A
 	return Buffer.from(`data: ${JSON.stringify(data)}\n\n`);
 }
 
-/** If the caller left, posts the characters spoken. Any other failure is thrown and costs nothing. */
+/** Posts the characters spoken if the caller left. Throws any other failure on, which then costs nothing. */
 function leftOr(speech: AdmittedSpeech, error: unknown): MeteredAnswer {
 	if (!speech.call.signal.aborted || speech.synthesis.upstream === null) throw error;
 	post(speech, CLIENT_LEFT);

@@ -36,7 +36,7 @@ export async function admitTranscription(
 	if (caller === null) throw new ApiError("AUTHENTICATION_FAILED");
 	const model = resolveAudioModel(deps.catalog(), body.model ?? DEFAULT_MODEL, "asr", call.admittedAtMs);
 	if (file === null) throw invalidField(["file"], "is required: the audio, as a file");
-	const { measure, container } = await measured(deps.encoder, file.bytes, call);
+	const { measure, container } = await measureUpload(deps.encoder, file.bytes, call);
 	recordModel(call, model, deps.catalog().deprecationHeaders(model, call.admittedAtMs));
 	const properties = model.transcription;
 	return {
@@ -48,8 +48,11 @@ export async function admitTranscription(
 	};
 }
 
-/** @throws ApiError INVALID_AUDIO_FORMAT; ASR_UPSTREAM_VALIDATION_FAILED for audio that is empty, damaged or silent */
-async function measured(
+/**
+ * Measures the upload. Throws INVALID_AUDIO_FORMAT, or ASR_UPSTREAM_VALIDATION_FAILED for audio that is empty, damaged
+ * or silent.
+ */
+async function measureUpload(
 	encoder: AudioEncoder,
 	file: Uint8Array,
 	requester: Requester,

@@ -132,7 +132,7 @@ async function makeVoice({ body, file }: Input<{ model?: string }, unknown>, cal
 	return json({ id: voice.id, model: voice.modelId });
 }
 
-/** @throws ApiError INVALID_MODEL for a model without cloning */
+/** Finds the model by its name or alias. Throws INVALID_MODEL for a model that clones no voices. */
 function cloningModel(catalog: Catalog, ref: string, nowMs: number): SpeechModel {
 	const model = resolveAudioModel(catalog, ref, "tts", nowMs);
 	if (!model.speech?.cloning)
@@ -143,7 +143,7 @@ function cloningModel(catalog: Catalog, ref: string, nowMs: number): SpeechModel
 	return model;
 }
 
-/** @throws ApiError MODEL_OFFLINE if none of the model's upstreams takes a sample */
+/** Throws MODEL_OFFLINE if none of the model's upstreams takes a sample. */
 function requireCloningUpstream(model: SpeechModel): void {
 	if (model.targets.some(({ cloning }) => cloning !== undefined)) return;
 	throw new ApiError("MODEL_OFFLINE", {

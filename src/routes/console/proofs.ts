@@ -8,7 +8,7 @@ const NANO_PER_UNIT = 1_000;
 
 type ReportOf<State extends { readonly report: unknown }> = NonNullable<State["report"]>;
 
-/** The audit of the store, as `turnpike audit` runs it. */
+/** Creates the background task that audits the store as `turnpike audit` does. */
 export function auditTask(deps: ConsoleApiDeps): BackgroundTask<ReportOf<AuditState>> {
 	const work = async (): Promise<ReportOf<AuditState>> => {
 		const { ok, counted, truncated, findings } = await deps.reader.audit();

@@ -107,7 +107,7 @@ function sealedHeaders({ clientKey, modelKey }: SealedForward, { attestation }: 
 	return { [clientKeyHeader]: clientKey, [modelKeyHeader]: modelKey, [algorithmHeader]: "ecdsa" };
 }
 
-/** The caller's routing hint (docs/chat.md): the same key finds the same upstream. */
+/** Reads the caller's routing hint (docs/chat.md): the same key finds the same upstream. */
 function stickyKey({ model, members, raw }: ChatForward): string | undefined {
 	const member = model.targets.length > 1 ? lastMember(members, "prompt_cache_key") : undefined;
 	if (!member || member.valueEnd - member.valueStart > 1024) return undefined;

@@ -57,7 +57,7 @@ export interface RunningChatUpstreams extends ChatUpstreams {
 	close(): void;
 }
 
-/** Chat forwarding over the configured upstreams (docs/chat.md). */
+/** Creates the chat forwarding over the configured upstreams (docs/chat.md). */
 export function createChatUpstreams(options: ChatUpstreamsOptions): RunningChatUpstreams {
 	const { log, embedded, random, clock = systemTimerClock, fetch = globalThis.fetch } = options;
 	const counts = new CountsByUpstream();

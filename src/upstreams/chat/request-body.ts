@@ -68,7 +68,7 @@ function shapeStream(body: BodyView, stream: boolean): void {
 	else body.drop("stream_options");
 }
 
-/** max_completion_tokens wins; values of 0 or less count as unset (docs/chat.md). */
+/** Sets the output maximum: max_completion_tokens wins, and values of 0 or less count as unset (docs/chat.md). */
 function shapeOutputMaximum(body: BodyView, dialect: Dialect): void {
 	const maximum = [body.value("max_completion_tokens"), body.value("max_tokens")].find(
 		(value) => typeof value === "number" && value > 0,

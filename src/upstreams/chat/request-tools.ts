@@ -77,8 +77,8 @@ function listOf(tools: readonly Tool[], bytes: Uint8Array): Splice {
 }
 
 /**
- * A bare JSON schema under `json_schema` is wrapped as {name: "response", schema}; a wrapped one without a
- * name gets that name (docs/chat.md).
+ * Wraps a bare JSON schema under `json_schema` as {name: "response", schema}. A wrapped schema without a name gets that
+ * name (docs/chat.md).
  */
 export function shapeResponseFormat(body: BodyView, dialect: Dialect): void {
 	const format = body.slice("response_format");

@@ -133,7 +133,7 @@ class EventEnds implements Ends {
 		return end;
 	}
 
-	/** The bytes around the JSON, such as field names, are counted too; they contain no quotes. */
+	/** Returns all bytes. Those around the JSON, such as field names, are counted too: they contain no quotes. */
 	jsonOf(events: Uint8Array): Uint8Array {
 		return events;
 	}

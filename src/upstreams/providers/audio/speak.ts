@@ -114,7 +114,7 @@ function callOptions({ speech, capabilities, format, speed, signal }: CallConten
 	};
 }
 
-/** ElevenLabs' package puts the voice into the URL without encoding. */
+/** Encodes the voice for ElevenLabs, whose package puts it into the URL as it is. */
 function voiceFor({ provider }: ProviderUpstream, voice: string): string {
 	return provider === "elevenlabs" ? encodeURIComponent(voice) : voice;
 }

@@ -63,7 +63,7 @@ export class SharedCall {
 		});
 	}
 
-	/** From here on only this signal aborts the call, because the rest of the answer belongs to one caller. */
+	/** Lets only this signal abort the call from here on, because the rest of the answer belongs to one caller. */
 	handOver(signal: AbortSignal): void {
 		const onAbort = () => this.#controller.abort(signal.reason);
 		if (signal.aborted) onAbort();
