@@ -150,7 +150,7 @@ export class Catalog {
 		const model = this.#live(requested, type, nowMs);
 		if (!model) {
 			throw new ApiError("MODEL_REMOVED", {
-				message: `The model ${quoted(requested.id)} was retired on ${requested.deprecation?.removesAt}; GET /api/v1/models?type=${type} lists what is available`,
+				message: `The model ${shortQuote(requested.id)} was retired on ${requested.deprecation?.removesAt}; GET /api/v1/models?type=${type} lists what is available`,
 				param: "model",
 			});
 		}
@@ -174,7 +174,7 @@ export class Catalog {
 		const otherTypeModel = this.#byId.get(ref) ?? this.#byId.get(name);
 		if (!otherTypeModel || otherTypeModel.type === type) return;
 		throw new ApiError("INVALID_MODEL", {
-			message: `The model ${quoted(otherTypeModel.id)} is of type ${otherTypeModel.type} and cannot be used here; GET /api/v1/models?type=${type} lists those that can`,
+			message: `The model ${shortQuote(otherTypeModel.id)} is of type ${otherTypeModel.type} and cannot be used here; GET /api/v1/models?type=${type} lists those that can`,
 			param: "model",
 		});
 	}
@@ -222,7 +222,10 @@ function noticeOf({ id, deprecation }: Model): DeprecationNotice {
 }
 
 function offline(id: string, reason = ""): ApiError {
-	return new ApiError("MODEL_OFFLINE", { message: `The model ${quoted(id)} is offline. ${reason}`.trimEnd(), param: "model" });
+	return new ApiError("MODEL_OFFLINE", {
+		message: `The model ${shortQuote(id)} is offline. ${reason}`.trimEnd(),
+		param: "model",
+	});
 }
 
 function bringUnlisted(id: string): string {
@@ -230,11 +233,11 @@ function bringUnlisted(id: string): string {
 }
 
 function unknownModel(name: string, type: ModelType): ApiError {
-	const message = `Unknown model ${quoted(name)}; GET /api/v1/models?type=${type} lists what is available`;
+	const message = `Unknown model ${shortQuote(name)}; GET /api/v1/models?type=${type} lists what is available`;
 	return new ApiError("MODEL_NOT_FOUND", { message, param: "model" });
 }
 
 /** Shortens a caller's text for a message or log line. */
-function quoted(text: string): string {
+function shortQuote(text: string): string {
 	return JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}...` : text);
 }

@@ -117,7 +117,7 @@ function apiOf(upstream: UpstreamConfig, options: DiscoverOptions): UpstreamApi 
 					await response.body?.cancel();
 					throw new DiscoveryError("status", `${call} answered ${response.status}`, undefined, response.status);
 				}
-				return parsed(await readText(response, maxBytes, call), call);
+				return parseAnswer(await readText(response, maxBytes, call), call);
 			} catch (error) {
 				if (error instanceof DiscoveryError) throw error;
 				if (signal.aborted) throw new DiscoveryError("timeout", `${call} took longer than ${timeoutMs} ms`, error);
@@ -173,7 +173,7 @@ async function readText(response: Response, maxBytes: number, call: string): Pro
 	}
 }
 
-function parsed(text: string, call: string): unknown {
+function parseAnswer(text: string, call: string): unknown {
 	try {
 		return JSON.parse(text);
 	} catch (cause) {

@@ -61,13 +61,13 @@ function imagePrices(
 	const extra = own?.extraImage ?? (isOwn ? undefined : edit?.price.extraImage);
 	return {
 		base: callPrice(own?.usd ?? (isOwn ? 0 : (edit?.price.edit ?? image?.price.generation ?? 0))),
-		byResolution: priced(own?.byResolution ?? catalogValues?.byResolution ?? {}),
-		byQuality: Object.fromEntries(Object.entries(byQuality).map(([resolution, levels]) => [resolution, priced(levels)])),
+		byResolution: picoPrices(own?.byResolution ?? catalogValues?.byResolution ?? {}),
+		byQuality: Object.fromEntries(Object.entries(byQuality).map(([resolution, levels]) => [resolution, picoPrices(levels)])),
 		extraImage: extra === undefined ? null : { included: extra.included, each: callPrice(extra.each) },
 	};
 }
 
-function priced(usd: Readonly<Partial<Record<string, number>>>): Record<string, PicoPrice> {
+function picoPrices(usd: Readonly<Partial<Record<string, number>>>): Record<string, PicoPrice> {
 	return Object.fromEntries(
 		Object.entries(usd).flatMap(([name, amount]) => (amount === undefined ? [] : [[name, callPrice(amount)]])),
 	);

@@ -152,7 +152,7 @@ function musicSpec(model: MusicModelData): Record<string, unknown> {
 			supports_language_code: features.languageCode,
 			supports_speed: features.speed,
 		}),
-		...defined({
+		...definedMembers({
 			default_speed: model.defaultSpeed,
 			min_speed: model.minSpeed,
 			max_speed: model.maxSpeed,
@@ -193,7 +193,7 @@ function videoSpec(model: VideoModelData): Record<string, unknown> {
 			model_type: constraints.modelType,
 			audio: constraints.audio,
 			audio_configurable: constraints.audioConfigurable,
-			...defined({ prompt_character_limit: constraints.promptCharacterLimit }),
+			...definedMembers({ prompt_character_limit: constraints.promptCharacterLimit }),
 		},
 	};
 }
@@ -210,6 +210,6 @@ function pairs(prices: Readonly<Record<string, number>>): Record<string, PricePa
 	return Object.fromEntries(Object.entries(prices).map(([name, usd]) => [name, pricePair(usd)]));
 }
 
-function defined(members: Record<string, unknown>): Record<string, unknown> {
+function definedMembers(members: Record<string, unknown>): Record<string, unknown> {
 	return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
 }

@@ -5,7 +5,9 @@ const DRIVING = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;
 
 /** Escapes such characters as in JSON (`\u001b`). With `lines`, line breaks and tabs stay. */
 export function forTerminal(text: string, keep: "nothing" | "lines" = "nothing"): string {
-	return text.replace(DRIVING, (character) => (keep === "lines" && /[\n\t]/.test(character) ? character : escaped(character)));
+	return text.replace(DRIVING, (character) =>
+		keep === "lines" && /[\n\t]/.test(character) ? character : escapeCharacter(character),
+	);
 }
 
 /** Returns equivalent JSON with escapes for those characters that JSON allows as they are. Its own line breaks stay. */
@@ -13,6 +15,6 @@ export function forTerminalJson(json: string): string {
 	return forTerminal(json, "lines");
 }
 
-function escaped(character: string): string {
+function escapeCharacter(character: string): string {
 	return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }

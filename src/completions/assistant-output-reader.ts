@@ -286,7 +286,7 @@ export class AssistantOutputReader {
 		const place = detail.index === undefined ? null : JSON.stringify([detail.type, detail.index]);
 		const existing = place === null ? undefined : this.#detailsByPlace.get(place);
 		if (existing !== undefined) {
-			for (const [key, value] of Object.entries(detail)) existing[key] = joined(key, existing[key], value);
+			for (const [key, value] of Object.entries(detail)) existing[key] = joinValues(key, existing[key], value);
 			return;
 		}
 		if (++this.#detailCount > MAX_DETAILS) throw endless(`more than ${MAX_DETAILS} pieces that its provider wants back`);
@@ -301,7 +301,7 @@ function endless(excess: string): ApiError {
 	return new ApiError("INFERENCE_FAILED", { cause: new Error(`an answer with ${excess}`) });
 }
 
-function joined(key: string, before: unknown, value: unknown): unknown {
+function joinValues(key: string, before: unknown, value: unknown): unknown {
 	if (value === null || value === undefined) return before;
 	const grows = key === "text" || key === "summary" || key === "data";
 	return grows && typeof before === "string" && typeof value === "string" ? before + value : value;

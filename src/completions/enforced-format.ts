@@ -50,10 +50,10 @@ const MAX_JSON_CHARS = 1_048_576;
 export function jsonIn(answer: string): JsonMatch | null {
 	if (answer.length > MAX_JSON_CHARS) return null;
 	const text = answer.trim();
-	return parsed(text) ?? parsed(inFence(text)) ?? parsed(inBraces(text));
+	return parseMatch(text) ?? parseMatch(inFence(text)) ?? parseMatch(inBraces(text));
 }
 
-function parsed(text: string): JsonMatch | null {
+function parseMatch(text: string): JsonMatch | null {
 	if (text === "") return null;
 	try {
 		atOnce(cutJson(Buffer.from(text), BODY_BOUNDS));

@@ -12,7 +12,7 @@ export async function withRenamedFields<T>(rename: (path: Path) => Path, checks:
 	try {
 		return await checks();
 	} catch (thrown) {
-		throw thrown instanceof ApiError ? renamed(thrown, rename) : thrown;
+		throw thrown instanceof ApiError ? renameError(thrown, rename) : thrown;
 	}
 }
 
@@ -30,7 +30,7 @@ export async function admitRenamed(
 	};
 }
 
-function renamed(error: ApiError, rename: (path: Path) => Path): ApiError {
+function renameError(error: ApiError, rename: (path: Path) => Path): ApiError {
 	const { param, issues } = error.options;
 	if (param === undefined) return error;
 	const name = pathText(rename(pathOfText(param)));

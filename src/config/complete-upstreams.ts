@@ -20,11 +20,11 @@ export class UpstreamFault extends Error {
  * @throws {UpstreamFault}
  */
 export function withCompleteUpstreams(config: ConfigInput): Config {
-	const upstreams = Object.entries(config.upstreams).map(([name, upstream]) => [name, completed(name, upstream)] as const);
+	const upstreams = Object.entries(config.upstreams).map(([name, upstream]) => [name, completeUpstream(name, upstream)] as const);
 	return { ...config, upstreams: Object.fromEntries(upstreams) };
 }
 
-function completed(name: string, upstream: UpstreamInput): UpstreamConfig {
+function completeUpstream(name: string, upstream: UpstreamInput): UpstreamConfig {
 	const { provider, url, options = {} } = upstream;
 	if (provider === undefined) {
 		if (url === undefined) throw new UpstreamFault(name, "a url, or the name of a provider");

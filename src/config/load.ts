@@ -94,7 +94,7 @@ function parseFile(path: string, text: string, sources: SecretSources): Record<s
 	const tree = parseYaml(path, text) ?? {};
 	if (typeof tree !== "object" || Array.isArray(tree)) throw new ConfigError(`${path}: expected a mapping of sections`);
 	const places = new SettingPlaces({ file: { path, text } });
-	return resolved(tree, places, [], sources) as Record<string, unknown>;
+	return resolveSecrets(tree, places, [], sources) as Record<string, unknown>;
 }
 
 function parseYaml(path: string, text: string): unknown {
@@ -127,7 +127,7 @@ function parseYaml(path: string, text: string): unknown {
  * Returns the tree with all secrets in it.
  * @throws {ConfigError}
  */
-function resolved(value: unknown, places: SettingPlaces, at: (string | number)[], sources: SecretSources): unknown {
+function resolveSecrets(value: unknown, places: SettingPlaces, at: (string | number)[], sources: SecretSources): unknown {
 	if (typeof value === "string") {
 		try {
 			return withSecrets(value, sources.env, sources.onFile);
@@ -138,12 +138,12 @@ function resolved(value: unknown, places: SettingPlaces, at: (string | number)[]
 	}
 	if (typeof value !== "object" || value === null) return value;
 	if (at.length > MAX_DEPTH) throw new ConfigError(`${places.of(shownPath(at))}: is nested deeper than any setting`);
-	if (Array.isArray(value)) return value.map((item, index) => resolved(item, places, [...at, index], sources));
+	if (Array.isArray(value)) return value.map((item, index) => resolveSecrets(item, places, [...at, index], sources));
 	return Object.fromEntries(
 		Object.entries(value).map(([key, item]) => {
 			// Parts of the runtime use this name for the object's prototype and would drop the setting silently.
 			if (key === "__proto__") throw new ConfigError(`${places.of(shownPath([...at, key]))}: is not a name that can be used`);
-			return [key, resolved(item, places, [...at, key], sources)];
+			return [key, resolveSecrets(item, places, [...at, key], sources)];
 		}),
 	);
 }

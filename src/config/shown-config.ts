@@ -29,11 +29,11 @@ export function shownConfig(config: Config): Record<string, unknown> {
 }
 
 function shownMembers(value: object, path: readonly string[]): Record<string, unknown> {
-	return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, shown(member, [...path, name])]));
+	return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, showValue(member, [...path, name])]));
 }
 
-function shown(value: unknown, path: readonly string[]): unknown {
-	if (Array.isArray(value)) return value.map((item) => shown(item, path));
+function showValue(value: unknown, path: readonly string[]): unknown {
+	if (Array.isArray(value)) return value.map((item) => showValue(item, path));
 	if (typeof value === "object" && value !== null) return shownMembers(value, path);
 	if (typeof value !== "string") return value;
 	if (isSecret(path)) return HIDDEN;

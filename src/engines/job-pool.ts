@@ -84,7 +84,7 @@ export class JobPool<Done> {
 	 * if it stalls; the reason of the requester's signal
 	 */
 	async run(work: object, requester: Requester): Promise<Done> {
-		if (this.#closed) throw stopped();
+		if (this.#closed) throw stoppedError();
 		this.#refuseWaster(requester.tenant);
 		return this.#gate.run(requester, () => this.#work(work, requester));
 	}
@@ -98,7 +98,7 @@ export class JobPool<Done> {
 	async stop(): Promise<void> {
 		this.#closed = true;
 		engineRecord(this.#options.name).queues.delete(this);
-		this.#gate.refuseWaiting(stopped());
+		this.#gate.refuseWaiting(stoppedError());
 		await Promise.all(this.#workers.map((worker) => worker.stop()));
 	}
 
@@ -148,14 +148,14 @@ export class JobPool<Done> {
 }
 
 /** The job is not at fault: the machine had no time for it, or the process waits forever. */
-function stalled(): ApiError {
+function stalledError(): ApiError {
 	return new ApiError("REQUEST_TIMEOUT", {
 		message: "This server had no processor time for the work; try again later",
 		retryAfterSeconds: 30,
 	});
 }
 
-function stopped(): ApiError {
+function stoppedError(): ApiError {
 	return new ApiError("SERVICE_UNAVAILABLE", { retryAfterSeconds: 2 });
 }
 
@@ -211,7 +211,7 @@ class JobWorker<Done> {
 		const unwatch = this.#process.watchWork(limits, (excess) => {
 			if (excess === "work") end("a job took too long", faults.tooSlow(limitMs));
 			else if (excess === "memory") end("a job took too much memory", faults.tooHungry());
-			else end("a job stands still", stalled());
+			else end("a job stands still", stalledError());
 		});
 		signal.addEventListener("abort", leave, { once: true });
 		try {

@@ -177,7 +177,7 @@ export class Console {
 function apiPath(pathname: string, method: string): string | null {
 	if (pathname.startsWith(PLAY)) {
 		const path = pathname.slice(PLAY.length);
-		if (NOT_PLAYED.test(decoded(path))) throw new ApiError("NOT_FOUND", { message: "This path is not part of the playground" });
+		if (NOT_PLAYED.test(decodePath(path))) throw new ApiError("NOT_FOUND", { message: "This path is not part of the playground" });
 		return `${API_PREFIX}/${path}`;
 	}
 	// The console has its own account list, because it can be searched.
@@ -186,7 +186,7 @@ function apiPath(pathname: string, method: string): string | null {
 }
 
 /** Decodes the path like the router; returns "" if it cannot be decoded. */
-function decoded(path: string): string {
+function decodePath(path: string): string {
 	try {
 		return decodeURIComponent(path);
 	} catch {

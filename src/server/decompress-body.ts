@@ -69,7 +69,7 @@ export async function decompressBody(
 			chunks.push(chunk);
 		}
 	} catch (error) {
-		throw error instanceof ApiError ? error : damaged(coding);
+		throw error instanceof ApiError ? error : damagedBodyError(coding);
 	} finally {
 		unpacker.destroy();
 	}
@@ -82,7 +82,7 @@ function outOfProportion(coding: string): ApiError {
 	});
 }
 
-function damaged(coding: string): ApiError {
+function damagedBodyError(coding: string): ApiError {
 	return new ApiError("INVALID_REQUEST", { message: `The body is not whole ${coding}, as its Content-Encoding says` });
 }
 

@@ -46,7 +46,7 @@ function operationHtml(method: string, path: string, operation: Operation, schem
 		([status, { description, content }]) =>
 			`<tr><td>${status}</td><td>${escapeHtml(description)}${Object.values(content ?? {})
 				// Errors have one form on all routes of a client.
-				.map(({ schema: of }) => (status === "200" ? nested(withParts(of, schemas, 0), 0) : ""))
+				.map(({ schema: of }) => (status === "200" ? nestedTables(withParts(of, schemas, 0), 0) : ""))
 				.join("")}</td></tr>`,
 	);
 	return `<details><summary><span class="m">${method}</span> <code>${escapeHtml(path)}</code> ${escapeHtml(operation.summary)}</summary>${operation.description ? `<p>${escapeHtml(operation.description)}</p>` : ""}${table("Parameters", parameters)}${table("Body", fields)}${table("Answers", responses)}</details>`;
@@ -68,7 +68,7 @@ const MAX_PARTS = 24;
 const MAX_DEPTH = 8;
 
 /** Renders the fields of the objects inside a schema, folded: one table for each form that an object can have. */
-function nested(schema: JsonObject | undefined, depth: number): string {
+function nestedTables(schema: JsonObject | undefined, depth: number): string {
 	if (schema === undefined || depth >= MAX_DEPTH) return "";
 	const tables = objectsIn(schema).map(
 		(form) =>
@@ -115,7 +115,7 @@ function formName(form: JsonObject): string {
 
 function row(name: string, schema: JsonObject, required: boolean, depth = 0): string {
 	const label = name.includes("<span") ? name : escapeHtml(name);
-	return `<tr><td><code>${label}</code>${required ? " *" : ""}</td><td>${escapeHtml(typeText(schema))}</td><td>${escapeHtml(String(schema.description ?? ""))}${nested(schema, depth)}</td></tr>`;
+	return `<tr><td><code>${label}</code>${required ? " *" : ""}</td><td>${escapeHtml(typeText(schema))}</td><td>${escapeHtml(String(schema.description ?? ""))}${nestedTables(schema, depth)}</td></tr>`;
 }
 
 function typeText(schema: JsonObject): string {

@@ -92,7 +92,7 @@ function operation(endpoint: Endpoint): JsonObject {
 		operationId: endpoint.name + (endpoint.method === "GET" ? "" : `_${endpoint.method.toLowerCase()}`),
 		tags: [endpoint.tag],
 		summary: endpoint.summary,
-		...described(endpoint),
+		...descriptionMember(endpoint),
 		...security(endpoint),
 		...(parameters.length > 0 ? { parameters } : {}),
 		...(endpoint.body ? { requestBody: { required: true, content: requestContent(endpoint.body) } } : {}),
@@ -178,7 +178,7 @@ function security({ callers }: Endpoint): JsonObject {
 
 const NEEDS = { ADMIN: "Needs an ADMIN key.", OPERATOR: "Needs an ADMIN key of the operator's account." } as const;
 
-function described({ description, right }: Endpoint): JsonObject {
+function descriptionMember({ description, right }: Endpoint): JsonObject {
 	const needs = right === undefined ? [] : [NEEDS[right]];
 	const parts = [...(description ? [description] : []), ...needs];
 	return parts.length > 0 ? { description: parts.join("\n\n") } : {};

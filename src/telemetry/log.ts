@@ -43,14 +43,14 @@ export function createLog(level: string): Log {
 			level,
 			base: null,
 			timestamp: pino.stdTimeFunctions.isoTime,
-			formatters: { log: (fields) => blackened(fields, DEPTH) },
+			formatters: { log: (fields) => hideSecrets(fields, DEPTH) },
 		},
 		pino.destination({ fd: 2, sync: true }),
 	);
 }
 
 /** Returns the fields with the values of secret names replaced; the same object if there are none. */
-function blackened(fields: Record<string, unknown>, depth: number): Record<string, unknown> {
+function hideSecrets(fields: Record<string, unknown>, depth: number): Record<string, unknown> {
 	let copy: Record<string, unknown> | null = null;
 	for (const [name, value] of Object.entries(fields)) {
 		const shown = SECRET.has(name.toLowerCase()) && value !== undefined ? "[hidden]" : inner(value, depth);
@@ -63,7 +63,7 @@ function blackened(fields: Record<string, unknown>, depth: number): Record<strin
 
 function inner(value: unknown, depth: number): unknown {
 	const isPlain = typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype;
-	return isPlain && depth > 1 ? blackened(value as Record<string, unknown>, depth - 1) : value;
+	return isPlain && depth > 1 ? hideSecrets(value as Record<string, unknown>, depth - 1) : value;
 }
 
 export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {}, level: "silent" };

@@ -50,7 +50,7 @@ function textOf(body: unknown, depth: number): UpstreamErrorText {
 		status,
 	};
 	const innermost = depth < MAX_NESTED ? nestedIn(nested, message ?? inner) : null;
-	return innermost === null ? text : merged(text, textOf(innermost, depth + 1));
+	return innermost === null ? text : mergeTexts(text, textOf(innermost, depth + 1));
 }
 
 /** Returns the error that caused another: OpenRouter has it under `metadata.raw`. */
@@ -63,7 +63,7 @@ function nestedIn(error: Fields, message: unknown): unknown {
 	return jsonIn(raw) ?? jsonIn(message);
 }
 
-function merged(outer: UpstreamErrorText, inner: UpstreamErrorText): UpstreamErrorText {
+function mergeTexts(outer: UpstreamErrorText, inner: UpstreamErrorText): UpstreamErrorText {
 	if (inner.message === "") return outer;
 	return {
 		message: inner.message,

@@ -184,14 +184,14 @@ export function failureOfAnswer(status: number, body: unknown, retryAfter: strin
 	}
 	if (isModelMissing(effective, text)) return modelMissing(text, detail, effective);
 	if (isUnable(effective, text) || (isInside && effective === 500 && saysRequest(text)))
-		return new UpstreamFailure("unable", refused(text), detail, effective);
+		return new UpstreamFailure("unable", refusal(text), detail, effective);
 	if (effective === 503 && (retryAfter !== null || LOADING_WORDS.test(text.message)))
 		return loading(detail, retryAfterSeconds(retryAfter));
 	switch (effective) {
 		case 400:
 		case 413:
 		case 422:
-			return new UpstreamFailure("request", refused(text), detail, effective);
+			return new UpstreamFailure("request", refusal(text), detail, effective);
 		case 404:
 		case 410:
 			return upstreamOffline(detail, effective);
@@ -310,7 +310,7 @@ export function unlessQuoted(failure: UpstreamFailure, request: Uint8Array): Ups
 	const text = Buffer.from(request.buffer, request.byteOffset, request.byteLength);
 	if (!text.includes(failure.words)) return failure;
 	const nothing = { message: "", code: "", type: "", param: undefined, status: failure.status };
-	return new UpstreamFailure("request", refused(nothing), failure.message, failure.status);
+	return new UpstreamFailure("request", refusal(nothing), failure.message, failure.status);
 }
 
 /** Returns true if the context overflows. "Too many tokens" of a 429 is about a rate. */
@@ -333,7 +333,7 @@ function messageForCaller({ message }: UpstreamErrorText): string {
 }
 
 /** Returns a refusal with the upstream's message for the caller. */
-function refused(text: UpstreamErrorText): ApiError {
+function refusal(text: UpstreamErrorText): ApiError {
 	return new ApiError("INVALID_REQUEST", {
 		message: messageForCaller(text) || "The model's backend refused this request; check its parameters",
 		...(text.param ? { param: text.param } : {}),

@@ -34,15 +34,15 @@ const FAILED: ReadonlySet<string> = new Set(["error", "errored", "networkerror"]
 /** Returns OpenAI's finish reason for an upstream's. */
 export function finishReasonOf(word: string): FinishReason {
 	if (isOpenAiReason(word)) return word;
-	return OTHERS.get(folded(word)) ?? "stop";
+	return OTHERS.get(lettersOf(word)) ?? "stop";
 }
 
 /** Returns true if the server says that the choice failed: it is no answer. */
 export function isFailedReason(reason: unknown): reason is string {
-	return typeof reason === "string" && !OPENAI.has(reason) && FAILED.has(folded(reason));
+	return typeof reason === "string" && !OPENAI.has(reason) && FAILED.has(lettersOf(reason));
 }
 
-function folded(word: string): string {
+function lettersOf(word: string): string {
 	return word.toLowerCase().replaceAll(/[^a-z]/g, "");
 }
 

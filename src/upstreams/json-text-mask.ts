@@ -33,12 +33,12 @@ export class JsonTextMask {
 				continue;
 			}
 			const { end, isWhole } = contentEnd(text, at);
-			output.push(encoded(this.#mask.take(decoded(text.slice(at, end)))));
+			output.push(encodeText(this.#mask.take(decodeText(text.slice(at, end)))));
 			if (!isWhole) {
 				this.#rest = text.slice(end);
 				break;
 			}
-			output.push(encoded(this.#mask.end()), '"');
+			output.push(encodeText(this.#mask.end()), '"');
 			this.#isInside = false;
 			at = end + 1;
 		}
@@ -47,7 +47,7 @@ export class JsonTextMask {
 
 	/** Returns the rest of JSON that ends early. */
 	end(): Uint8Array {
-		return Buffer.from(encoded(this.#mask.end()) + this.#rest, "latin1");
+		return Buffer.from(encodeText(this.#mask.end()) + this.#rest, "latin1");
 	}
 }
 
@@ -65,7 +65,7 @@ function contentEnd(text: string, start: number): { readonly end: number; readon
 	}
 }
 
-function decoded(content: string): string {
+function decodeText(content: string): string {
 	if (!content.includes("\\")) return content;
 	return content.replaceAll(ESCAPED, (written: string, digits: string | undefined, sign: string | undefined) => {
 		if (digits === undefined) return CONTROLS[sign ?? ""] ?? sign ?? written;
@@ -74,7 +74,7 @@ function decoded(content: string): string {
 	});
 }
 
-function encoded(text: string): string {
+function encodeText(text: string): string {
 	return text.replaceAll(TO_ESCAPE, (character) =>
 		character < "\u0100" ? JSON.stringify(character).slice(1, -1) : `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
 	);

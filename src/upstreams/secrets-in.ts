@@ -18,8 +18,8 @@ export function credentialsIn(address: string): string[] {
 	const { username, password } = new URL(address);
 	const secret = password === "" ? username : password;
 	if (secret === "" || (password === "" && username.length < LEAST_SECRET)) return [];
-	const pair = `${decoded(username)}:${decoded(password)}`;
-	return [secret, decoded(secret), pair, Buffer.from(pair).toString("base64")];
+	const pair = `${decodePart(username)}:${decodePart(password)}`;
+	return [secret, decodePart(secret), pair, Buffer.from(pair).toString("base64")];
 }
 
 /** Returns the values of an address's query, encoded and decoded. */
@@ -36,7 +36,7 @@ export function hostsOf(addresses: readonly string[]): string[] {
 	return addresses.flatMap((address) => (URL.canParse(address) ? [new URL(address).hostname] : []));
 }
 
-function decoded(text: string): string {
+function decodePart(text: string): string {
 	try {
 		return decodeURIComponent(text);
 	} catch {

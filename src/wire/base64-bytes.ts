@@ -25,7 +25,7 @@ export function* decodeBase64Over(text: Uint8Array): Generator<undefined, Uint8A
 	for (let at = 0; at < end || carry !== ""; at += STEP) {
 		const isLast = at + STEP >= end;
 		const piece = carry + latin1Text(buffer, Math.min(at, end), Math.min(at + STEP, end));
-		const clean = ALPHABET.test(piece) ? { text: piece, open: "" } : cleaned(piece, isLast);
+		const clean = ALPHABET.test(piece) ? { text: piece, open: "" } : cleanPiece(piece, isLast);
 		if (clean === null) return null;
 		const characters = isLast ? clean.text.length : clean.text.length - (clean.text.length % 4);
 		const size = decodedLength(characters);
@@ -53,7 +53,7 @@ function withoutPadding(buffer: Buffer): number {
 }
 
 /** Returns the piece without blanks and escapes, and the escape cut off at its end; null if it is no base64. */
-function cleaned(piece: string, isLast: boolean): { readonly text: string; readonly open: string } | null {
+function cleanPiece(piece: string, isLast: boolean): { readonly text: string; readonly open: string } | null {
 	const open = isLast ? "" : (OPEN_ESCAPE.exec(piece)?.[0] ?? "");
 	const unescaped = piece
 		.slice(0, piece.length - open.length)

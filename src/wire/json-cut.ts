@@ -133,7 +133,7 @@ class Cutter {
 				yield;
 				read = endOfStringIn(bytes, ~read, Math.min(~read + STEP_BYTES, length));
 			}
-			if (read < 0) throw broken("a string has no end");
+			if (read < 0) throw malformedJson("a string has no end");
 			at = read;
 			this.#stringStart = open + 1;
 			this.#stringEnd = at - 1;
@@ -177,7 +177,7 @@ class Cutter {
 					break;
 				default:
 					scalar = byte <= SPACE ? 0 : scalar + 1;
-					if (scalar > MAX_SCALAR_BYTES) throw broken(`a number or a word has more than ${MAX_SCALAR_BYTES} characters`);
+					if (scalar > MAX_SCALAR_BYTES) throw malformedJson(`a number or a word has more than ${MAX_SCALAR_BYTES} characters`);
 			}
 		}
 		this.#checkSize(end);
@@ -205,7 +205,7 @@ class Cutter {
 		const cut = cutBefore(bytes, start, start + this.#limits.keep);
 		for (let at = start; at < end; ) {
 			at = stringContentEnd(bytes, at, Math.min(at + STEP_BYTES, end));
-			if (at < 0 || at > end) throw broken("a string has a control character or a bad escape in it");
+			if (at < 0 || at > end) throw malformedJson("a string has a control character or a bad escape in it");
 			if (at < end) yield;
 		}
 		const mark = encoder.encode(cutMark(this.#cuts.length));
@@ -221,7 +221,7 @@ class Cutter {
 		for (let at = 0; at < bytes.length; ) {
 			let end = Math.min(at + STEP_BYTES, bytes.length);
 			while (end > at && end < bytes.length && isContinuation(bytes[end])) end--;
-			if (end === at || !isUtf8(bytes.subarray(at, end))) throw broken("it is not valid UTF-8");
+			if (end === at || !isUtf8(bytes.subarray(at, end))) throw malformedJson("it is not valid UTF-8");
 			at = end;
 			yield;
 		}
@@ -266,7 +266,7 @@ function tooMany(most: number, what: string): ApiError {
 	return new ApiError("INVALID_REQUEST", { message: `The body has more than ${most} ${what}` });
 }
 
-function broken(reason: string): ApiError {
+function malformedJson(reason: string): ApiError {
 	return new ApiError("INVALID_REQUEST", { message: `The body is not valid JSON: ${reason}` });
 }
 

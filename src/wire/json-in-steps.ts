@@ -28,7 +28,7 @@ export function* parseInSteps(bytes: Uint8Array): Generator<undefined, unknown> 
 	const reader = new Reader(bytes);
 	const value = yield* reader.value(skipWhitespace(bytes, documentStart(bytes)));
 	const after = skipWhitespace(bytes, reader.at);
-	if (after < bytes.length) throw unexpected(after);
+	if (after < bytes.length) throw unexpectedByte(after);
 	return value;
 }
 
@@ -109,7 +109,7 @@ class Reader {
 	/** Returns where the member's value ends; -1 for a list or an object that is too large for a step. */
 	#endOfSmall(start: number): number {
 		const end = endOfValueWithin(this.#bytes, start, STEP_BYTES);
-		if (end === -1) throw unexpected(start);
+		if (end === -1) throw unexpectedByte(start);
 		return end;
 	}
 
@@ -118,7 +118,7 @@ class Reader {
 		const bytes = this.#bytes;
 		const keyEnd = bytes[at] === QUOTE ? endOfString(bytes, at) : -1;
 		const colon = keyEnd < 0 ? at : skipWhitespace(bytes, keyEnd);
-		if (bytes[colon] !== COLON) throw unexpected(colon);
+		if (bytes[colon] !== COLON) throw unexpectedByte(colon);
 		return skipWhitespace(bytes, colon + 1);
 	}
 
@@ -131,7 +131,7 @@ class Reader {
 			return -1;
 		}
 		const next = skipWhitespace(bytes, at + 1);
-		if (bytes[at] !== COMMA || bytes[next] === close) throw unexpected(at);
+		if (bytes[at] !== COMMA || bytes[next] === close) throw unexpectedByte(at);
 		return next;
 	}
 }
@@ -142,7 +142,7 @@ function addMember(object: Record<string, unknown>, key: string, value: unknown)
 	else object[key] = value;
 }
 
-function unexpected(at: number): SyntaxError {
+function unexpectedByte(at: number): SyntaxError {
 	return new SyntaxError(`Unexpected text at byte ${at}`);
 }
 

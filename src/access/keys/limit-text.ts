@@ -8,13 +8,13 @@ const PLACES = 9;
 export function limitText(value: number): string {
 	const [mantissa = "0", exponent] = String(value).split("e");
 	const [integer = "0", fraction = ""] = mantissa.split(".");
-	if (exponent === undefined) return joined(integer, fraction);
+	if (exponent === undefined) return joinDigits(integer, fraction);
 	// Numbers below 1e-6 have an exponent; so do those from 1e21 on, which are above every limit.
 	const zeros = "0".repeat(Math.max(0, -Number(exponent) - 1));
-	return joined("0", `${zeros}${integer}${fraction}`);
+	return joinDigits("0", `${zeros}${integer}${fraction}`);
 }
 
-function joined(integer: string, fraction: string): string {
+function joinDigits(integer: string, fraction: string): string {
 	const places = fraction.slice(0, PLACES).replace(/0+$/, "");
 	return places === "" ? integer : `${integer}.${places}`;
 }

@@ -135,15 +135,15 @@ export class WalletSignIn {
 	/** Calls count until the node has answered them, even if no caller waits any more. */
 	async #acceptedByContract(signed: Parameters<typeof isSignedByContract>[0], network: string): Promise<boolean> {
 		if (this.#contractChecks.take(network, 1) !== "taken")
-			throw undecided("too many wallets sign in through a contract right now");
+			throw undecidedError("too many wallets sign in through a contract right now");
 		const check = isSignedByContract(signed).finally(() => this.#contractChecks.giveBack(network, 1));
 		const late = Promise.withResolvers<never>();
 		const { timers = systemTimers } = this.#deps;
-		const cancel = timers.after(MAX_CONTRACT_WAIT_MS, () => late.reject(undecided("the chain did not answer in time")));
+		const cancel = timers.after(MAX_CONTRACT_WAIT_MS, () => late.reject(undecidedError("the chain did not answer in time")));
 		try {
 			return await Promise.race([check, late.promise]);
 		} catch (error) {
-			if (error instanceof ChainError) throw undecided("the chain did not answer", error);
+			if (error instanceof ChainError) throw undecidedError("the chain did not answer", error);
 			throw error;
 		} finally {
 			cancel();
@@ -152,7 +152,7 @@ export class WalletSignIn {
 	}
 }
 
-function undecided(reason: string, cause?: unknown): ApiError {
+function undecidedError(reason: string, cause?: unknown): ApiError {
 	const message = `Could not check the Sign-in-with-x signature: ${reason}; try again shortly`;
 	return new ApiError("SERVICE_UNAVAILABLE", { message, retryAfterSeconds: 5, ...(cause === undefined ? {} : { cause }) });
 }

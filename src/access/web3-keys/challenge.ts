@@ -30,7 +30,7 @@ export async function issueChallenge(secret: SecretReader, nowMs: number): Promi
  * @throws 400 for the first of: malformed, signature, claims, expiry
  */
 export async function readChallenge(secret: SecretReader, token: string, nowMs: number): Promise<Challenge> {
-	const claims = claimsOf(await verified(secret, token));
+	const claims = claimsOf(await verifyToken(secret, token));
 	if (claims === null || claims.iat * 1000 > nowMs + SKEW_SECONDS * 1000) throw refusal("claims are invalid");
 	if (claims.exp * 1000 <= nowMs) throw refusal("has expired");
 	return { id: claims.jti, expiresAtMs: claims.exp * 1000 };
@@ -41,7 +41,7 @@ export function usedChallenge() {
 	return refusal("claims are invalid: it has served");
 }
 
-async function verified(secret: SecretReader, token: string): Promise<Readonly<Record<string, unknown>>> {
+async function verifyToken(secret: SecretReader, token: string): Promise<Readonly<Record<string, unknown>>> {
 	const { decode, verify } = await import("hono/jwt");
 	const key = await secret.read();
 	try {

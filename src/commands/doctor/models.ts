@@ -79,7 +79,7 @@ function checkCatalog(config: Config, lists: Lists, places: SettingPlaces): Find
 		});
 		if (config.characters !== undefined) loadCharacterData(config.characters);
 		const online = catalog.list("all").filter(({ offline }) => !offline).length;
-		const findings = [...offlineEntries(catalog, config), ...unlistedTargets(config, lists), ...unpriced(catalog, config)];
+		const findings = [...offlineEntries(catalog, config), ...unlistedTargets(config, lists), ...unpricedModels(catalog, config)];
 		const warnings = catalog.warnings.map((text) =>
 			notice(name, text, "provide that model, or name another one in turnpike.yaml"),
 		);
@@ -121,7 +121,7 @@ function unlistedTargets(config: Config, lists: Lists): Finding[] {
 }
 
 /** Finds models at price 0. This is a fault only if the upstream charges for them. */
-function unpriced(catalog: Catalog, config: Config): Finding[] {
+function unpricedModels(catalog: Catalog, config: Config): Finding[] {
 	return unpricedUpstreams(catalog, config).map(({ upstream, models, billed, example }) => {
 		const text = `${models === 1 ? "1 model of upstream" : `${models} models of upstream`} ${upstream} without a price: free for every account`;
 		const mend = `${priceLine(example.id, example.type)}, or upstreams.${upstream}.discover: false`;

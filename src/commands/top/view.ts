@@ -10,7 +10,7 @@ export interface Size {
 export function viewOf(span: Span, address: string, { columns, rows }: Size): string[] {
 	const fixed = [...head(span, address), "", ...figures(span), ""];
 	const tables = [upstreamTable(span), chainTable(span), engineTable(span)].filter((table) => table.length > 1);
-	const lines = [...fixed, ...shared(tables, rows - fixed.length)];
+	const lines = [...fixed, ...shareRows(tables, rows - fixed.length)];
 	return lines.slice(0, rows).map((line) => truncated(line.trimEnd(), columns));
 }
 
@@ -119,21 +119,21 @@ const stateOf = ({ latest }: Span, name: string, its: (labels: Labels) => boolea
 	latest.sum(name, its) === 0 ? "OUT" : "up";
 
 /** Stacks the tables; each gets its part of the rows, and reports how many rows are hidden. */
-function shared(tables: readonly string[][][], rows: number): string[] {
+function shareRows(tables: readonly string[][][], rows: number): string[] {
 	let remainingRows = rows;
 	return tables.flatMap((table, index) => {
 		// One row separates two tables.
 		const part = Math.max(2, Math.floor(remainingRows / (tables.length - index)) - 1);
 		const shown = table.length <= part ? table : table.slice(0, part - 1);
 		const more = table.length - shown.length;
-		const lines = [...aligned(shown), ...(more > 0 ? [`... ${more} more`] : []), ""];
+		const lines = [...alignColumns(shown), ...(more > 0 ? [`... ${more} more`] : []), ""];
 		remainingRows -= lines.length;
 		return lines;
 	});
 }
 
 /** Aligns the first column to the left and numbers to the right. */
-function aligned(table: readonly string[][]): string[] {
+function alignColumns(table: readonly string[][]): string[] {
 	const first = Math.max(28, ...table.map(([name = ""]) => name.length));
 	return table.map(
 		([name = "", ...cells]) =>

@@ -100,7 +100,7 @@ async function bytesOf(
 			signal: requester.signal,
 			maxBytes: MAX_FILE_BYTES,
 		});
-		const last = decoded(new URL(url).pathname.split("/").at(-1) ?? "");
+		const last = decodeUriPart(new URL(url).pathname.split("/").at(-1) ?? "");
 		return { bytes, name: name === "" ? last : name, source: name === "" ? url : `${name} <${url}>` };
 	} catch (fault) {
 		if (fault instanceof PublicFetchFault && fault.kind === "too_large") throw tooLarge(path);
@@ -119,7 +119,7 @@ function pathOf({ message, part }: FilePart): (string | number)[] {
 	return ["messages", message, "content", part, "file", "file_data"];
 }
 
-function decoded(text: string): string {
+function decodeUriPart(text: string): string {
 	try {
 		return decodeURIComponent(text);
 	} catch {

@@ -47,7 +47,7 @@ export function chatRequest(request: ResponsesBody, long: LongStrings): Response
 	if (messages.length === 0) throw invalidField(["input"], "must have at least one item", "too_small");
 	const body: ChatBody = { model: request.model, messages, ...sampling(request), ...toolsOf(request, tools), ...textOf(request) };
 	const ignored = [...tools.ignored, ...items.ignored];
-	return { body, tools, ignored, rename: (path) => renamed(path, conversation, typeof input === "string") };
+	return { body, tools, ignored, rename: (path) => renamePath(path, conversation, typeof input === "string") };
 }
 
 function refuseState(request: ResponsesBody): void {
@@ -114,7 +114,7 @@ const RENAMED: Readonly<Record<string, readonly string[]>> = {
 	verbosity: ["text", "verbosity"],
 };
 
-function renamed(path: Issue["path"], conversation: Conversation, isText: boolean): Issue["path"] {
+function renamePath(path: Issue["path"], conversation: Conversation, isText: boolean): Issue["path"] {
 	const [first, second, ...rest] = path;
 	if (first === "messages") {
 		const source = typeof second === "number" ? conversation.sourceOf(second) : undefined;

@@ -65,8 +65,9 @@ export class ClientTools {
 
 	#add(tool: ResponseTool, at: string, namespace: string | undefined): void {
 		if (tool.type === "namespace" && "tools" in tool && namespace === undefined) this.add(tool.tools, `${at}.tools`, tool.name);
-		else if (tool.type === "function") this.#set({ kind: "function", ...named(functionIn(tool), namespace) }, functionIn(tool));
-		else if (isCustom(tool)) this.#set({ kind: "custom", ...named(tool, namespace) }, freeForm(tool, this.#long));
+		else if (tool.type === "function")
+			this.#set({ kind: "function", ...nameMembers(functionIn(tool), namespace) }, functionIn(tool));
+		else if (isCustom(tool)) this.#set({ kind: "custom", ...nameMembers(tool, namespace) }, freeForm(tool, this.#long));
 		else if (isHostedCall(tool)) this.#set({ kind: tool.type, name: tool.type }, hostedFunction(tool));
 		else if (isSearch(tool.type) && !isOffline(tool)) this.#searchesWeb = true;
 		else if (tool.type === "x_search") this.#searchesX = true;
@@ -116,7 +117,7 @@ export function isSearch(type: string): boolean {
 	return /^web_search(_preview)?(_\d|$)/.test(type);
 }
 
-function named({ name }: { readonly name: string }, namespace: string | undefined): Pick<ClientTool, "name" | "namespace"> {
+function nameMembers({ name }: { readonly name: string }, namespace: string | undefined): Pick<ClientTool, "name" | "namespace"> {
 	return namespace === undefined ? { name } : { name, namespace };
 }
 

@@ -25,15 +25,15 @@ export function hasSealedHeaders(headers: Headers): boolean {
 export function sealedKeys(headers: Headers): SealedKeys {
 	const [clientKey, modelKey, algorithm] = [CLIENT_KEY, MODEL_KEY, ALGORITHM].map((name) => {
 		const value = headers.get(name);
-		if (value === null) throw refused(`${name} is missing: a sealed conversation has all three of its headers`);
+		if (value === null) throw headerError(`${name} is missing: a sealed conversation has all three of its headers`);
 		return value;
 	}) as [string, string, string];
-	if (!UNCOMPRESSED.test(clientKey)) throw refused(`${CLIENT_KEY} must be an uncompressed key: 130 hex digits, 04 first`);
-	if (!MODEL_KEY_FORM.test(modelKey)) throw refused(`${MODEL_KEY} must be the signing_key of the attestation`);
-	if (algorithm.toLowerCase() !== "ecdsa") throw refused(`${ALGORITHM} must be ecdsa`);
+	if (!UNCOMPRESSED.test(clientKey)) throw headerError(`${CLIENT_KEY} must be an uncompressed key: 130 hex digits, 04 first`);
+	if (!MODEL_KEY_FORM.test(modelKey)) throw headerError(`${MODEL_KEY} must be the signing_key of the attestation`);
+	if (algorithm.toLowerCase() !== "ecdsa") throw headerError(`${ALGORITHM} must be ecdsa`);
 	return { clientKey, modelKey };
 }
 
-function refused(message: string): ApiError {
+function headerError(message: string): ApiError {
 	return new ApiError("INVALID_REQUEST", { message });
 }

@@ -105,7 +105,7 @@ export async function decideSearch(request: DecisionRequest, model: TextModel, d
 	try {
 		const answer = await deps.upstreams.whole(forward);
 		const { choices } = await wholeBody(answer);
-		return { query: queryOf(choices), usage: answer.usage ?? (await counted(request, choices, deps)) };
+		return { query: queryOf(choices), usage: answer.usage ?? (await countUsage(request, choices, deps)) };
 	} catch (fault) {
 		deps.signal.throwIfAborted();
 		if (!(fault instanceof ApiError)) throw fault;
@@ -115,10 +115,10 @@ export async function decideSearch(request: DecisionRequest, model: TextModel, d
 
 /** Returns the tokens of a question that was not answered to its end, because its caller left. */
 export async function questionUsage(request: DecisionRequest, deps: Pick<DecisionDeps, "countTokens">): Promise<TokenUsage> {
-	return counted(request, [], deps);
+	return countUsage(request, [], deps);
 }
 
-async function counted(
+async function countUsage(
 	{ text }: DecisionRequest,
 	choices: unknown,
 	{ countTokens }: Pick<DecisionDeps, "countTokens">,

@@ -72,7 +72,7 @@ export class EmbeddedEmbeddings implements EmbeddingEngine {
 			maxMemoryMb: config.maxMemoryMb,
 			maxWaiting: config.queue + 1,
 			idleStopMs: config.idleStopMs,
-			faults: { tooSlow, tooHungry: failed, ended: failed, overflow: () => this.#overloaded() },
+			faults: { tooSlow, tooHungry: embeddingError, ended: embeddingError, overflow: () => this.#overloaded() },
 		});
 	}
 
@@ -103,7 +103,7 @@ export class EmbeddedEmbeddings implements EmbeddingEngine {
 				const job: Omit<EmbedJob, "id"> = { texts: texts.slice(from, from + TEXTS_A_JOB) };
 				const done = await this.#jobs.run(job, requester);
 				if (done.tooLong !== undefined) throw tooLong(texts, from + done.tooLong.index, done.tooLong.tokens);
-				if (done.vectors === undefined) throw failed();
+				if (done.vectors === undefined) throw embeddingError();
 				vectors.push(...split(done.vectors, job.texts.length));
 				tokens += done.tokens ?? 0;
 			}
@@ -137,7 +137,7 @@ function split(bytes: Uint8Array, count: number): Float32Array[] {
 	return Array.from({ length: count }, (_, index) => all.subarray(index * size, (index + 1) * size));
 }
 
-function failed(): ApiError {
+function embeddingError(): ApiError {
 	return new ApiError("INFERENCE_FAILED", { message: "The embedding engine failed; try again" });
 }
 

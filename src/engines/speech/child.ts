@@ -2,7 +2,7 @@
 import { serveParent } from "../child-side.ts";
 import { parseChildInit, parseSpeechWork, type SpeechDone, type SpeechWork } from "./child-messages.ts";
 import { KokoroModel } from "./kokoro-model.ts";
-import { joined, pcmOf } from "./pcm.ts";
+import { joinParts, pcmOf } from "./pcm.ts";
 import { Phonemizer } from "./phonemes/phonemizer.ts";
 import { VoiceFile } from "./voice-file.ts";
 
@@ -26,7 +26,7 @@ async function speak({ model, phonemizer, voices }: Loaded, work: SpeechWork): P
 		const pauseMs = index === runs.length - 1 ? work.pauseMs : RUN_PAUSE_MS;
 		parts.push(pcmOf(await model.speak(run, styles, work.speed), pauseMs));
 	}
-	return joined(parts);
+	return joinParts(parts);
 }
 
 serveParent({

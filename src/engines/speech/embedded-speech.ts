@@ -122,7 +122,7 @@ export class EmbeddedSpeech implements SpeechEngine {
 		const pieces = splitText(text, voice.language).filter(({ text: part }) => hasWords(part));
 		signal.throwIfAborted();
 		await this.#requireReady();
-		if (this.#places.take(tenant, 1) !== "taken") throw overloaded(this.#places.used);
+		if (this.#places.take(tenant, 1) !== "taken") throw overloadError(this.#places.used);
 		const left = new AbortController();
 		const leave = () => left.abort(signal.reason);
 		signal.addEventListener("abort", leave, { once: true });
@@ -237,7 +237,7 @@ function tooSlow(excess: Excess): ApiError {
 	});
 }
 
-function overloaded(open: number): ApiError {
+function overloadError(open: number): ApiError {
 	return new ApiError("MODEL_OVERLOADED", {
 		message: `The embedded voice is busy and ${open - 1} requests wait; try again shortly`,
 		retryAfterSeconds: Math.min(60, 5 + open * 2),

@@ -11,7 +11,7 @@ const FADE = 8 * perMs;
 const MAX_PEAK = 0.97;
 
 /** Returns the part that is not silence, with a short margin on both sides; empty if all is silence. */
-export function trimmed(samples: Float32Array): Float32Array {
+export function trimSilence(samples: Float32Array): Float32Array {
 	const first = samples.findIndex((sample) => Math.abs(sample) > SILENCE);
 	if (first < 0) return new Float32Array();
 	const last = samples.findLastIndex((sample) => Math.abs(sample) > SILENCE);
@@ -23,7 +23,7 @@ export function trimmed(samples: Float32Array): Float32Array {
  * @returns 16-bit samples, followed by a pause of `pauseMs`
  */
 export function pcmOf(samples: Float32Array, pauseMs: number): Int16Array {
-	const part = trimmed(samples);
+	const part = trimSilence(samples);
 	if (part.length === 0) return new Int16Array();
 	const out = new Int16Array(part.length + Math.round(pauseMs * perMs));
 	const peak = part.reduce((max, sample) => Math.max(max, Math.abs(sample)), 0);
@@ -35,7 +35,7 @@ export function pcmOf(samples: Float32Array, pauseMs: number): Int16Array {
 	return out;
 }
 
-export function joined(parts: readonly Int16Array[]): Int16Array {
+export function joinParts(parts: readonly Int16Array[]): Int16Array {
 	const [only] = parts;
 	if (parts.length === 1 && only) return only;
 	const whole = new Int16Array(parts.reduce((length, part) => length + part.length, 0));

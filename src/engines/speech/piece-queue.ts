@@ -65,13 +65,13 @@ export class PieceQueue {
 		const { piece } = this.#running;
 		this.#running = null;
 		if (done.ok) piece.resolve(new Int16Array(done.samples.slice().buffer));
-		else piece.reject(failed(new Error(done.fault)));
+		else piece.reject(failureError(new Error(done.fault)));
 		// Delayed, because its request may ask for its next piece, which comes before those of younger requests.
 		setImmediate(() => this.#next());
 	}
 
 	/** Handles the end of the engine's process: its current piece is lost, waiting ones are not. */
-	lost(fault: Error = failed(new Error("the speech engine ended in the middle of a piece"))): void {
+	lost(fault: Error = failureError(new Error("the speech engine ended in the middle of a piece"))): void {
 		if (this.#running === null) return;
 		const { piece } = this.#running;
 		this.#running = null;
@@ -108,6 +108,6 @@ export class PieceQueue {
 	}
 }
 
-function failed(cause: Error): ApiError {
+function failureError(cause: Error): ApiError {
 	return new ApiError("INFERENCE_FAILED", { message: "The speech engine failed in the middle; try again", cause });
 }

@@ -21,7 +21,7 @@ export function readHtml(written: string, url: string): ReadPage {
 	const whole = htmlToMarkdown(html);
 	const article = html.length <= MAX_ARTICLE_CHARS && isOrdinary(html) ? articleOf(html, url) : null;
 	const useful = article !== null && article.content.length >= whole.length * ARTICLE_SHARE;
-	const shown = useful ? titled(article.title, article.content) : whole;
+	const shown = useful ? withTitle(article.title, article.content) : whole;
 	const content = shown === `# ${article?.title}` ? "" : shown;
 	return {
 		title: article?.title ?? "",
@@ -80,7 +80,7 @@ function setBase(document: ReturnType<typeof parseHTML>["document"], href: strin
 	document.head.prepend(base);
 }
 
-function titled(title: string, content: string): string {
+function withTitle(title: string, content: string): string {
 	const begins = /^#{1,2} (.*)/.exec(content)?.[1];
 	if (title === "" || begins === title) return content;
 	return `# ${title}\n\n${content}`;

@@ -6,32 +6,32 @@ const PLACE = /^(\d{1,15}) ([A-Za-z0-9_:.-]{1,128})$/;
 const NUMBER = /^\d{1,15}$/;
 
 export function accountCursor({ createdAtMs, id }: AccountPlace): string {
-	return sealed(`${createdAtMs} ${id}`);
+	return encodeText(`${createdAtMs} ${id}`);
 }
 
 /** Throws 400. */
 export function readAccountCursor(cursor: string): AccountPlace {
-	const [, createdAtMs, id] = PLACE.exec(opened(cursor)) ?? [];
+	const [, createdAtMs, id] = PLACE.exec(decodeText(cursor)) ?? [];
 	if (createdAtMs === undefined || id === undefined) throw noCursor();
 	return { createdAtMs: Number(createdAtMs), id };
 }
 
 export function numberCursor(place: number): string {
-	return sealed(String(place));
+	return encodeText(String(place));
 }
 
 /** Throws 400. */
 export function readNumberCursor(cursor: string): number {
-	const text = opened(cursor);
+	const text = decodeText(cursor);
 	if (!NUMBER.test(text)) throw noCursor();
 	return Number(text);
 }
 
-function sealed(text: string): string {
+function encodeText(text: string): string {
 	return Buffer.from(text, "utf8").toString("base64url");
 }
 
-function opened(cursor: string): string {
+function decodeText(cursor: string): string {
 	return Buffer.from(cursor, "base64url").toString("utf8");
 }
 

@@ -38,7 +38,7 @@ async function answerWhole(speech: AdmittedSpeech): Promise<MeteredAnswer> {
 		speech.onSpoken();
 		return { status: 200, type: AUDIO_CONTENT_TYPES[format], body: bytes };
 	} catch (error) {
-		return leftOr(speech, error);
+		return answerClientLeft(speech, error);
 	} finally {
 		call.resumeIdleTimeout();
 	}
@@ -66,7 +66,7 @@ async function answerPieces(speech: AdmittedSpeech): Promise<MeteredAnswer> {
 		return { status: 200, type, body: stream.readable(), ended: stream.ended };
 	} catch (error) {
 		call.resumeIdleTimeout();
-		return leftOr(speech, error);
+		return answerClientLeft(speech, error);
 	}
 }
 
@@ -86,7 +86,7 @@ function event(data: { readonly type: string; readonly audio?: string }): Uint8A
 }
 
 /** Posts the characters spoken if the caller left. Throws any other failure on, which then costs nothing. */
-function leftOr(speech: AdmittedSpeech, error: unknown): MeteredAnswer {
+function answerClientLeft(speech: AdmittedSpeech, error: unknown): MeteredAnswer {
 	if (!speech.call.signal.aborted || speech.synthesis.upstream === null) throw error;
 	post(speech, CLIENT_LEFT);
 	return CLIENT_LEFT_ANSWER;

@@ -70,7 +70,7 @@ export class Synthesis {
 		const source = await this.#open();
 		try {
 			const bytes = source.inRequestedFormat
-				? await gathered(source.input.bytes)
+				? await readAll(source.input.bytes)
 				: await this.#deps.encoder.whole(this.#encoding(source));
 			return { bytes, source };
 		} finally {
@@ -205,7 +205,7 @@ function isAboutTheRequest(error: unknown): boolean {
 	return error instanceof ApiError && (error.status === 400 || error.status === 413 || error.status === 422);
 }
 
-async function gathered(bytes: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+async function readAll(bytes: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
 	const pieces: Uint8Array[] = [];
 	for await (const piece of bytes) pieces.push(piece);
 	return Buffer.concat(pieces);

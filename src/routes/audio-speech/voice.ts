@@ -33,14 +33,14 @@ export async function chooseVoice(
 	const alias = openAiVoice(name, properties.voices);
 	if (alias !== undefined) return { kind: "own", name: alias };
 	const list = properties.voices.join(", ");
-	throw badVoice(`Voice ${JSON.stringify(shortened(name))} is not supported by model "${model.id}". Supported voices: ${list}`);
+	throw badVoice(`Voice ${JSON.stringify(shorten(name))} is not supported by model "${model.id}". Supported voices: ${list}`);
 }
 
 async function clonedVoice(id: string, model: SpeechModel, caller: Caller, voices: VoiceService): Promise<StoredVoice> {
 	const voice = await voices.find(caller, id);
 	if (voice === null)
 		throw badVoice(
-			`Voice "${shortened(id)}" is not one of your cloned voices, or it has expired; GET /api/v1/audio/voices lists them`,
+			`Voice "${shorten(id)}" is not one of your cloned voices, or it has expired; GET /api/v1/audio/voices lists them`,
 		);
 	if (voice.modelId !== model.id)
 		throw badVoice(`Voice "${id}" was made for model "${voice.modelId}" and cannot be used with "${model.id}"`);
@@ -51,6 +51,6 @@ function badVoice(message: string): ApiError {
 	return new ApiError("INVALID_REQUEST", { message, param: "voice" });
 }
 
-function shortened(text: string): string {
+function shorten(text: string): string {
 	return text.length > 100 ? `${text.slice(0, 100)}...` : text;
 }

@@ -50,7 +50,7 @@ function modelsOf({ bySku }: UsageSums): ModelSum[] {
 		const sku = skuOf(sum.sku);
 		const model = models.get(sku.subject);
 		const parts = [...(model?.parts ?? []), ...(sku.part === null ? [] : [{ ...sum, part: sku.part }])];
-		models.set(sku.subject, { name: sku.subject, sku: model?.sku ?? sku, parts, ...added(model, sum) });
+		models.set(sku.subject, { name: sku.subject, sku: model?.sku ?? sku, parts, ...addUsage(model, sum) });
 	}
 	return [...models.values()].sort(bySpending);
 }
@@ -112,7 +112,7 @@ function totalsOf(sum: UsageSum) {
 	return { totalUsd: sum.usd / NANO_PER_USD, totalDiem: sum.diem / NANO_PER_USD, totalUnits: sum.units };
 }
 
-function added(a: UsageSum | undefined, b: UsageSum): UsageSum {
+function addUsage(a: UsageSum | undefined, b: UsageSum): UsageSum {
 	return { usd: (a?.usd ?? 0) + b.usd, diem: (a?.diem ?? 0) + b.diem, units: (a?.units ?? 0) + b.units };
 }
 

@@ -33,7 +33,7 @@ const TAG_BYTES = 16;
 export function sealCursor(content: CursorContent, accountId: string, secret: string, nowMs: number): string {
 	const nonce = randomBytes(NONCE_BYTES);
 	const cipher = createCipheriv(CIPHER, Buffer.from(secret, "hex"), nonce);
-	cipher.setAAD(authenticated(accountId));
+	cipher.setAAD(additionalData(accountId));
 	const sealed: Sealed = { ...content, expiresAtMs: nowMs + LIFE_MS };
 	const text = Buffer.concat([cipher.update(JSON.stringify(sealed), "utf8"), cipher.final()]);
 	return Buffer.concat([nonce, text, cipher.getAuthTag()]).toString("base64url");
@@ -45,16 +45,16 @@ export function sealCursor(content: CursorContent, accountId: string, secret: st
  */
 export function openCursor(cursor: string, accountId: string, secret: string, nowMs: number): CursorContent {
 	const bytes = Buffer.from(cursor, "base64url");
-	const content = bytes.toString("base64url") === cursor ? unsealed(bytes, accountId, secret) : null;
+	const content = bytes.toString("base64url") === cursor ? unseal(bytes, accountId, secret) : null;
 	if (content === null) throw invalidField(["cursor"], "is not a cursor of this account; begin again without one");
 	if (content.expiresAtMs <= nowMs) throw invalidField(["cursor"], "has expired after 24 hours; begin again without one");
 	return content;
 }
 
-function unsealed(bytes: Buffer, accountId: string, secret: string): Sealed | null {
+function unseal(bytes: Buffer, accountId: string, secret: string): Sealed | null {
 	if (bytes.length <= NONCE_BYTES + TAG_BYTES) return null;
 	const decipher = createDecipheriv(CIPHER, Buffer.from(secret, "hex"), bytes.subarray(0, NONCE_BYTES));
-	decipher.setAAD(authenticated(accountId));
+	decipher.setAAD(additionalData(accountId));
 	decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
 	try {
 		const text = Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()]);
@@ -64,6 +64,6 @@ function unsealed(bytes: Buffer, accountId: string, secret: string): Sealed | nu
 	}
 }
 
-function authenticated(accountId: string): Buffer {
+function additionalData(accountId: string): Buffer {
 	return Buffer.from(`usage-history of ${accountId}`, "utf8");
 }

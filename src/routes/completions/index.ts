@@ -73,7 +73,7 @@ function admitText(
 		throw invalidField(["model"], `${model.id} takes sealed conversations alone; use /chat/completions`, "unsupported");
 	if (body.best_of !== undefined) reportIgnored(call, ["best_of"]);
 	const conversation = textInput(body, long);
-	return admitRenamed(renamed, () => admitChat(conversation, call, deps, FORM));
+	return admitRenamed(renamePath, () => admitChat(conversation, call, deps, FORM));
 }
 
 /** Returns a conversation with the same text, for checks and the hold. The upstream gets the bare text. */
@@ -97,7 +97,7 @@ function textInput(request: CompletionsBody, long: LongStrings): ChatInput {
 	return { body, raw, long };
 }
 
-function renamed(path: Issue["path"]): Issue["path"] {
+function renamePath(path: Issue["path"]): Issue["path"] {
 	const [first, second] = path;
 	if (first === "messages") return [second === 1 ? "suffix" : "prompt"];
 	return first === "max_completion_tokens" ? ["max_tokens"] : path;

@@ -38,7 +38,7 @@ export async function claimKey(
 	const claim = await idempotency.claim(call.caller, key, fingerprint);
 	switch (claim.kind) {
 		case "replay":
-			return replayed(claim.answer);
+			return replayAnswer(claim.answer);
 		case "reused":
 			throw new ApiError("IDEMPOTENCY_KEY_REUSED", { message: "Idempotency-Key was used with a different body" });
 		case "running":
@@ -67,6 +67,6 @@ function readNote(note: string): ReadonlyMap<number, string | null> {
 }
 
 /** Returns a stored answer, which costs nothing. */
-function replayed({ status, body }: StoredAnswer): Answer {
+function replayAnswer({ status, body }: StoredAnswer): Answer {
 	return { status, type: "application/json", body, headers: { ...costHeaders(0, 0), "Idempotent-Replayed": "true" } };
 }

@@ -12,7 +12,7 @@ import type { Admission, Answer } from "../../server/endpoint.ts";
 import { checkPrompt } from "./check-prompt.ts";
 import { type ChosenTiers, finishOptions, resolvedRatio } from "./choices.ts";
 import type { ImageDeps } from "./deps.ts";
-import { finished } from "./finish.ts";
+import { finishPicture } from "./finish.ts";
 import { gather, readPictures } from "./inputs.ts";
 import { byMakers, makersOf } from "./model.ts";
 import { engineOf, isChecked, safePicture, safetyHeaders } from "./safe-picture.ts";
@@ -145,7 +145,7 @@ class Edit {
 			signal,
 			onSent: this.#work.sent,
 		});
-		const picture = await finished(answer.pictures[0], finish, this.#deps, this.#call);
+		const picture = await finishPicture(answer.pictures[0], finish, this.#deps, this.#call);
 		return { picture, upstream: answer.upstream, retries: answer.retries };
 	}
 }

@@ -8,7 +8,7 @@ import { engineOf } from "./safe-picture.ts";
  * Returns a server's picture in the caller's size and format.
  * @throws ApiError INFERENCE_FAILED if it is no picture, which is not the caller's fault
  */
-export async function finished(
+export async function finishPicture(
 	bytes: Uint8Array | undefined,
 	options: FinishOptions,
 	deps: ImageDeps,

@@ -10,7 +10,7 @@ import { recordModel } from "../../server/call-headers.ts";
 import type { Admission, Answer } from "../../server/endpoint.ts";
 import { checkPrompt } from "./check-prompt.ts";
 import type { ImageDeps } from "./deps.ts";
-import { finished } from "./finish.ts";
+import { finishPicture } from "./finish.ts";
 import { engineOf, isChecked, safePicture, safetyHeaders } from "./safe-picture.ts";
 import { ImageWork, type ImageWorkResult } from "./work.ts";
 
@@ -56,16 +56,16 @@ export async function admitGenerate(order: GenerateOrder, call: Call, deps: Imag
 		hold: (context: HoldContext) => deps.budgets.hold(caller, context, linesNano(lines)),
 		work(settlement) {
 			const work = new ImageWork({ call, settlement, lines, failure: "INFERENCE_FAILED", places: [] });
-			return work.answer(() => generated(order, call, deps, { work, looked: mustCheck }));
+			return work.answer(() => generatePictures(order, call, deps, { work, mustCheck }));
 		},
 	};
 }
 
-async function generated(
+async function generatePictures(
 	order: GenerateOrder,
 	call: Call,
 	deps: ImageDeps,
-	{ work, looked: mustCheck }: { readonly work: ImageWork; readonly looked: boolean },
+	{ work, mustCheck }: { readonly work: ImageWork; readonly mustCheck: boolean },
 ): Promise<ImageWorkResult> {
 	const startedMs = performance.now();
 	const { signal, requestId, tenant } = call;
@@ -92,7 +92,7 @@ async function generated(
 	const pictures: Picture[] = [];
 	let isBlurred = false;
 	for (const bytes of imageAnswer.pictures) {
-		const safe = await safePicture(await finished(bytes, finish, deps, call), mustCheck, deps, call);
+		const safe = await safePicture(await finishPicture(bytes, finish, deps, call), mustCheck, deps, call);
 		pictures.push(safe.picture);
 		isBlurred ||= safe.isBlurred;
 	}

@@ -28,7 +28,7 @@ export async function readPictures(
 	const engine = engineOf(deps);
 	const pictures: ReadPicture[] = [];
 	for (const [index, { role }] of sources.entries()) {
-		const picture = await numbered(index, () => engine.normalise(bytes[index] ?? new Uint8Array(0), requester));
+		const picture = await readNumbered(index, () => engine.normalise(bytes[index] ?? new Uint8Array(0), requester));
 		const { width, height, mediaType } = picture;
 		const [base] = pictures;
 		const isMask = role === "mask" && base !== undefined;
@@ -66,7 +66,7 @@ async function twoColours(
 	}
 }
 
-async function numbered(index: number, read: () => Promise<Picture>): Promise<Picture> {
+async function readNumbered(index: number, read: () => Promise<Picture>): Promise<Picture> {
 	try {
 		return await read();
 	} catch (error) {

@@ -46,7 +46,7 @@ export function chatRequest(
 		...formatOf(request),
 		...serviceOf(request),
 	};
-	return { body, ignored, rename: (path) => renamed(path, conversation) };
+	return { body, ignored, rename: (path) => renamePath(path, conversation) };
 }
 
 /**
@@ -163,7 +163,7 @@ const RENAMED: Readonly<Record<string, readonly string[]>> = {
 	response_format: ["output_config", "format"],
 };
 
-function renamed(path: Issue["path"], conversation: Conversation): Issue["path"] {
+function renamePath(path: Issue["path"], conversation: Conversation): Issue["path"] {
 	const [first, second, ...rest] = path;
 	if (first === "messages" && typeof second === "number") {
 		const source = conversation.sourceOf(second);

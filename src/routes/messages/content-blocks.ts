@@ -119,23 +119,23 @@ function partsOf(block: Shown, at: Path): UserPart[] {
 }
 
 function textBlock({ text, cache_control }: BlockOf<"text">): TextPart {
-	return { ...textPart(text), ...cached(cache_control) };
+	return { ...textPart(text), ...cacheMember(cache_control) };
 }
 
 function imageBlock({ source, cache_control }: BlockOf<"image">, at: Path): UserPart {
-	return { type: "image_url", image_url: { url: addressOf(source, at) }, ...cached(cache_control) };
+	return { type: "image_url", image_url: { url: addressOf(source, at) }, ...cacheMember(cache_control) };
 }
 
 function documentBlock({ source, title, context, cache_control }: BlockOf<"document">, at: Path): UserPart[] {
 	const heading = [title, context].filter((line): line is string => typeof line === "string" && line !== "");
 	const head = heading.length > 0 ? [textPart(heading.join("\n"))] : [];
-	if (source.type === "text") return [...head, { ...textPart(source.data), ...cached(cache_control) }];
+	if (source.type === "text") return [...head, { ...textPart(source.data), ...cacheMember(cache_control) }];
 	if (source.type === "content") {
 		const blocks = typeof source.content === "string" ? [{ type: "text" as const, text: source.content }] : source.content;
 		return [...head, ...blocks.flatMap((block, index) => partsOf(block, [...at, "source", "content", index]))];
 	}
 	const name = title ? { filename: title } : {};
-	return [{ type: "file", file: { file_data: addressOf(source, at), ...name }, ...cached(cache_control) }];
+	return [{ type: "file", file: { file_data: addressOf(source, at), ...name }, ...cacheMember(cache_control) }];
 }
 
 /** Returns a data URL. Its data may be cut with a mark at its end, so nothing may follow it. */
@@ -145,7 +145,7 @@ function addressOf(source: Exclude<BlockOf<"document">["source"], { type: "text"
 	throw invalidField([...at, "source"], "no files are kept here; send the content as base64, or its address", "unsupported");
 }
 
-function cached(mark: CacheMark): { cache_control?: NonNullable<CacheMark> } {
+function cacheMember(mark: CacheMark): { cache_control?: NonNullable<CacheMark> } {
 	return mark ? { cache_control: mark } : {};
 }
 

@@ -32,12 +32,12 @@ export function admitPage({ url }: ScrapeBody, call: Call, parts: ScrapeDeps): A
 				const { content } = await parts.pages.read(url, call);
 				return await largeJson({ url, content, format: "markdown" });
 			} catch (fault) {
-				throw fault instanceof PageFault ? refused(fault) : fault;
+				throw fault instanceof PageFault ? pageError(fault) : fault;
 			}
 		},
 	});
 }
 
-function refused({ code, message, cause }: PageFault): ApiError {
+function pageError({ code, message, cause }: PageFault): ApiError {
 	return new ApiError("INVALID_REQUEST", { message, param: "url", issues: [{ path: ["url"], code, message }], cause });
 }

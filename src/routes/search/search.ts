@@ -34,13 +34,13 @@ export function admitSearch({ query, limit, search_provider }: SearchBody, call:
 				const { results } = await parts.search.search(searchQuery, call.signal);
 				return json({ query, results });
 			} catch (fault) {
-				throw fault instanceof SearchFault ? refused(fault) : fault;
+				throw fault instanceof SearchFault ? searchError(fault) : fault;
 			}
 		},
 	});
 }
 
-function refused({ kind, message, retryAfterSeconds }: SearchFault): ApiError {
+function searchError({ kind, message, retryAfterSeconds }: SearchFault): ApiError {
 	if (kind === "not_configured") return notConfigured();
 	const wait = retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
 	return new ApiError(kind === "overloaded" ? "MODEL_OVERLOADED" : "INFERENCE_FAILED", { message, ...wait });

@@ -32,7 +32,7 @@ export class EventFrame {
 		const end = text.length - this.tail.length;
 		if (end < this.head.length || !text.startsWith(this.head) || !text.endsWith(this.tail)) return null;
 		const written = text.slice(this.head.length, end);
-		const piece = unquoted(written);
+		const piece = unquote(written);
 		return piece === null ? null : new FramedEvent(this, written, piece);
 	}
 }
@@ -68,7 +68,7 @@ export class FramedEvent implements ChatEvent {
 }
 
 /** Returns the decoded text; null if it is not the content of a JSON string. */
-function unquoted(written: string): string | null {
+function unquote(written: string): string | null {
 	try {
 		return JSON.parse(`"${written}"`) as string;
 	} catch {

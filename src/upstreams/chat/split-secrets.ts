@@ -58,7 +58,7 @@ export class SplitSecrets {
 
 	/** Returns the held-back text of all texts at the end. */
 	flush(): ChatEvent[] {
-		const events = [...this.#texts].flatMap(([key, text]) => released(key, text));
+		const events = [...this.#texts].flatMap(([key, text]) => releaseHeldBack(key, text));
 		this.#texts.clear();
 		return events;
 	}
@@ -77,7 +77,7 @@ export class SplitSecrets {
 		if (ended.length === 0) return [];
 		const last = [...this.#texts].filter(([key]) => isOf(key, ended));
 		for (const [key] of last) this.#texts.delete(key);
-		return last.flatMap(([key, text]) => released(key, text));
+		return last.flatMap(([key, text]) => releaseHeldBack(key, text));
 	}
 
 	/** Adds a piece to a text, and returns the part that may be sent. */
@@ -127,7 +127,7 @@ function isOf(key: string, choices: readonly string[]): boolean {
 }
 
 /** Returns a copy of a text's event with the held-back text. */
-function released(key: string, { heldBack: held, event }: TextUnderWay): ChatEvent[] {
+function releaseHeldBack(key: string, { heldBack: held, event }: TextUnderWay): ChatEvent[] {
 	if (held === "" || event === null) return [];
 	if (event instanceof FramedEvent) return [event.withPiece(held)];
 	return [withTexts(event.body, (place) => (place === key ? held : ""), false)];

@@ -98,13 +98,13 @@ async function answerOf(
 }
 
 function withoutData(bytes: Uint8Array, status: number): Error {
-	const body = bytes.length > MAX_SMALL_BYTES ? null : parsed(bytes);
+	const body = bytes.length > MAX_SMALL_BYTES ? null : parseOrNull(bytes);
 	if (isRecord(body) && isErrorBody(body)) return failureOfAnswer(200, body, null);
 	return brokenAnswer(`status ${status}: the body has no embeddings`, status);
 }
 
 function tokensOf(bytes: Uint8Array, { valueStart, valueEnd }: { valueStart: number; valueEnd: number }): number | null {
-	const usage = valueEnd - valueStart > MAX_SMALL_BYTES ? null : parsed(bytes.subarray(valueStart, valueEnd));
+	const usage = valueEnd - valueStart > MAX_SMALL_BYTES ? null : parseOrNull(bytes.subarray(valueStart, valueEnd));
 	if (!isRecord(usage)) return null;
 	const counted = tokenUsageOf(usage);
 	// Some servers report the tokens as prompt, some as output; all are tokens of the texts.
@@ -113,7 +113,7 @@ function tokensOf(bytes: Uint8Array, { valueStart, valueEnd }: { valueStart: num
 	return Number.isSafeInteger(total) && Number(total) > 0 ? Number(total) : null;
 }
 
-function parsed(bytes: Uint8Array): unknown {
+function parseOrNull(bytes: Uint8Array): unknown {
 	try {
 		return JSON.parse(new TextDecoder().decode(bytes));
 	} catch {

@@ -17,11 +17,12 @@ export function checkPictures({ pictures }: Pick<ImageForward, "pictures">, { mo
 	const count = pictures.filter(({ role }) => role === "picture").length;
 	if (count > most) {
 		const limit = most === 0 ? "takes no pictures" : `takes ${most} ${most === 1 ? "picture" : "pictures"}, not ${count}`;
-		throw refused(`This model's upstream ${limit}`);
+		throw pictureFailure(`This model's upstream ${limit}`);
 	}
-	if (!mask && count < pictures.length) throw refused("This model's upstream takes no mask: say in the prompt what is to change");
+	if (!mask && count < pictures.length)
+		throw pictureFailure("This model's upstream takes no mask: say in the prompt what is to change");
 }
 
-function refused(message: string): UpstreamFailure {
+function pictureFailure(message: string): UpstreamFailure {
 	return new UpstreamFailure("given", new ApiError("INVALID_REQUEST", { message }), "more pictures than it takes");
 }

@@ -18,7 +18,7 @@ export interface Relocation {
 export function providerFetch(send: Fetch, move?: Relocation): PackageFetch {
 	const call = async (input: string | URL | Request, init: RequestInit = {}): Promise<Response> => {
 		const requested = input instanceof Request ? input.url : String(input);
-		const url = move ? moved(requested, move) : requested;
+		const url = move ? relocate(requested, move) : requested;
 		const headers = new Headers(init.headers);
 		headers.set("user-agent", "turnpike");
 		if (!headers.has("accept-encoding")) headers.set("accept-encoding", "identity");
@@ -28,7 +28,7 @@ export function providerFetch(send: Fetch, move?: Relocation): PackageFetch {
 	return Object.assign(call, { preconnect: () => {} });
 }
 
-function moved(url: string, { from, to }: Relocation): string {
+function relocate(url: string, { from, to }: Relocation): string {
 	const prefix = from.find((start) => url === start || url.startsWith(`${start}/`) || url.startsWith(`${start}?`));
 	return prefix === undefined ? url : to.replace(/\/+$/, "") + url.slice(prefix.length);
 }

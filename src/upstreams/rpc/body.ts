@@ -75,11 +75,11 @@ export function bodyOf(response: Response): Body {
 		raw.cancel();
 		throw brokenAnswer("an answer packed in a way that was not asked for");
 	}
-	return unpacked(raw, codec);
+	return decompress(raw, codec);
 }
 
 /** Decompresses a small body at once; a larger one, or one that grows too much, as a stream. */
-function unpacked(raw: Body, codec: Codec): Body {
+function decompress(raw: Body, codec: Codec): Body {
 	let inner: Body | null = null;
 	let whole: Uint8Array | null = null;
 	let opened = false;
@@ -105,7 +105,7 @@ function unpacked(raw: Body, codec: Codec): Body {
 					throw brokenAnswer("an answer that cannot be unpacked");
 			}
 		}
-		inner = inflated(pieces, raw, codec.stream());
+		inner = decompressAside(pieces, raw, codec.stream());
 	};
 	return {
 		async next() {
@@ -125,7 +125,7 @@ function unpacked(raw: Body, codec: Codec): Body {
 }
 
 /** Decompresses off the event loop. At most a few chunks are under way: unread input is not decompressed. */
-function inflated(first: readonly Uint8Array[], raw: Body, inflater: Inflater): Body {
+function decompressAside(first: readonly Uint8Array[], raw: Body, inflater: Inflater): Body {
 	const pump = async (): Promise<void> => {
 		for (const piece of first) await write(inflater, piece);
 		for (let piece = await raw.next(); piece !== null; piece = await raw.next()) await write(inflater, piece);

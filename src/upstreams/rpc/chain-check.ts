@@ -48,7 +48,7 @@ export async function readHeads(
 	};
 	// Starknet has no tag for final blocks.
 	const isEvm = network.vm === "evm";
-	const block = async (named: string) => numbered(await ask("eth_getBlockByNumber", [named, false]));
+	const block = async (named: string) => readBlock(await ask("eth_getBlockByNumber", [named, false]));
 	const final = async (): Promise<Omit<ReportedHeads, "latest">> => {
 		const last = await block("finalized");
 		const { number: finalized, hash } = last;
@@ -64,7 +64,7 @@ export async function readHeads(
 	return { latest: blockNumberOf(latest), ...finalHead };
 }
 
-function numbered(block: unknown): { readonly number: number | null; readonly hash: string | null } {
+function readBlock(block: unknown): { readonly number: number | null; readonly hash: string | null } {
 	const { number = null, hash = null } = (block ?? {}) as { readonly number?: unknown; readonly hash?: unknown };
 	return { number: blockNumberOf(number), hash: typeof hash === "string" ? hash : null };
 }

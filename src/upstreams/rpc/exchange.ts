@@ -107,7 +107,7 @@ export async function sendItem(exchange: Exchange, item: SentItem): Promise<Item
 		if (!mayAnswer(response.status)) throw await faultOfResponse(response, id);
 		const small = smallBody(response);
 		if (small !== null) return answerOf(await small, id, response.status);
-		return await gathered(bodyOf(response), id, response.status);
+		return await readAnswer(bodyOf(response), id, response.status);
 	} catch (error) {
 		if (exchange.signal.aborted) throw error;
 		throw faultOfConnection(error);
@@ -119,7 +119,7 @@ function mayAnswer(status: number): boolean {
 	return (status >= 200 && status < 300) || status === 400;
 }
 
-async function gathered(body: Body, id: number, status: number): Promise<ItemAnswer | LargeAnswer> {
+async function readAnswer(body: Body, id: number, status: number): Promise<ItemAnswer | LargeAnswer> {
 	const pieces: Uint8Array[] = [];
 	let length = 0;
 	let max = MAX_GATHERED;

@@ -125,11 +125,11 @@ export function outcomeOf(bytes: Uint8Array, envelope: ResponseMembers): Exclude
 	const hasError = error !== null && !isNull(bytes, error);
 	if (!hasError) {
 		if (result === null) throw brokenAnswer("an answer with neither result nor error");
-		return { kind: "result", value: checked(bytes, result) };
+		return { kind: "result", value: requireJson(bytes, result) };
 	}
 	if (result !== null && !isNull(bytes, result)) throw brokenAnswer("an answer with both result and error");
 	if (bytes[error.start] !== OPEN_BRACE) throw brokenAnswer("an error that is not an object");
-	return { kind: "error", value: checked(bytes, error), code: errorOf(bytes, error).code };
+	return { kind: "error", value: requireJson(bytes, error), code: errorOf(bytes, error).code };
 }
 
 /** Longer values are only read to their end, as streamed values are. */
@@ -140,7 +140,7 @@ const MAX_CHECKED = 256 * 1024;
  * invalid value would spoil more than itself. Bytes that are not UTF-8 pass: readers replace them, and some nodes quote
  * bytes of contracts.
  */
-function checked(bytes: Uint8Array, { start, end }: ByteRange): Uint8Array {
+function requireJson(bytes: Uint8Array, { start, end }: ByteRange): Uint8Array {
 	if (end - start <= MAX_CHECKED) {
 		try {
 			JSON.parse(latin1Text(bytes, start, end));

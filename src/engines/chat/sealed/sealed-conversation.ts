@@ -34,13 +34,13 @@ export class SealedConversation {
 	static of(headers: Headers, key: () => SoftwareKey): SealedConversation | null {
 		const [client, model, algorithm] = Object.values(SEALED_HEADERS).map((name) => headers.get(name));
 		if (!client && !model && !algorithm) return null;
-		if (!client || !CLIENT_KEY.test(client)) throw refused("The client's key must be 130 hex digits, 04 first");
-		if (algorithm?.toLowerCase() !== "ecdsa") throw refused("The signing algorithm must be ecdsa");
+		if (!client || !CLIENT_KEY.test(client)) throw conversationError("The client's key must be 130 hex digits, 04 first");
+		if (algorithm?.toLowerCase() !== "ecdsa") throw conversationError("The signing algorithm must be ecdsa");
 		const own = key();
 		if (withoutPrefix(model ?? "") !== withoutPrefix(own.publicKey))
-			throw refused("The conversation is sealed for another key than this model has now; ask for its attestation anew");
+			throw conversationError("The conversation is sealed for another key than this model has now; ask for its attestation anew");
 		const clientKey = Buffer.from(client, "hex");
-		if (!isPublicKey(clientKey)) throw refused("The client's key is not a point of secp256k1");
+		if (!isPublicKey(clientKey)) throw conversationError("The client's key is not a point of secp256k1");
 		return new SealedConversation(own, clientKey);
 	}
 
@@ -79,7 +79,7 @@ export class SealedConversation {
 	}
 }
 
-function refused(message: string): ApiError {
+function conversationError(message: string): ApiError {
 	return new ApiError("INVALID_REQUEST", { message });
 }
 

@@ -14,10 +14,10 @@ export function wordMlToMarkdown(root: MarkupElement): string {
 	const endnotes = new Map<string, string>();
 	const comments = new Map<string, string>();
 	const notes: WordNotes = { footnotes, endnotes, comments };
-	const styles = readStyles(renamed(child(root, "styles")));
+	const styles = readStyles(renameElement(child(root, "styles")));
 	const body = new WordBody({ styles, numbering: listsOf(root), notes, link: (address) => address });
 	const read = (element: MarkupElement): string => {
-		const modern = renamed(element) ?? element;
+		const modern = renameElement(element) ?? element;
 		for (const [name, texts] of Object.entries({ footnote: footnotes, endnote: endnotes, comment: comments }))
 			for (const note of descendants(modern, name)) {
 				const id = String(texts.size + 1);
@@ -34,7 +34,7 @@ export function wordMlToMarkdown(root: MarkupElement): string {
 }
 
 /** Returns a copy under the names of 2007, without tracked deletions. */
-function renamed(element: MarkupElement | undefined): MarkupElement | null {
+function renameElement(element: MarkupElement | undefined): MarkupElement | null {
 	if (element === undefined) return null;
 	const type = element.name === "annotation" ? (attribute(element, "type") ?? "") : "";
 	const name = /Deletion$/.test(type) ? "del" : /Comment$/.test(type) ? "comment" : (NEW_NAMES[element.name] ?? element.name);
@@ -42,7 +42,7 @@ function renamed(element: MarkupElement | undefined): MarkupElement | null {
 	return {
 		name,
 		attributes: address === undefined ? element.attributes : { ...element.attributes, "r:id": address },
-		children: element.children.map((node) => (typeof node === "string" ? node : (renamed(node) ?? ""))),
+		children: element.children.map((node) => (typeof node === "string" ? node : (renameElement(node) ?? ""))),
 	};
 }
 

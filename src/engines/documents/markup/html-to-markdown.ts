@@ -104,7 +104,7 @@ function block(element: MarkupElement, listDepth: number): string[] {
 		case "table":
 			return tableBlocks(element, listDepth);
 		case "pre":
-			return [fenced(textOf(element))];
+			return [fencedBlock(textOf(element))];
 		case "blockquote":
 			return [quote(blocks(blockList(children, 0)))];
 		case "hr":
@@ -173,7 +173,7 @@ function inline(node: MarkupNode): string {
 const hides = ({ attributes }: MarkupElement): boolean =>
 	attributes.hidden !== undefined || /display\s*:\s*none/i.test(attributes.style ?? "");
 
-function fenced(text: string): string {
+function fencedBlock(text: string): string {
 	const runs = [...text.matchAll(/`+/g)].map(([run]) => run.length);
 	const fence = "`".repeat(Math.max(3, runs.reduce((most, length) => Math.max(most, length), 0) + 1));
 	return text.trim() === "" ? "" : `${fence}\n${text.replace(/^\n/, "").replace(/\s+$/, "")}\n${fence}`;

@@ -31,7 +31,7 @@ export function epubToMarkdown(zip: ZipArchive): string {
 		title === "" ? "" : heading(1, title),
 		metadataTexts("creator").join(", "),
 		...chapters.map((href) => {
-			const html = zip.text(posix.normalize(posix.join(folder, decoded(href.split("#", 1)[0] ?? ""))));
+			const html = zip.text(posix.normalize(posix.join(folder, decodePath(href.split("#", 1)[0] ?? ""))));
 			return html === null ? "" : htmlToMarkdown(html);
 		}),
 	]);
@@ -44,7 +44,7 @@ function refuseProtected(zip: ZipArchive): void {
 		throw new DocumentFault("encrypted", "The book is protected by a licence (DRM)");
 }
 
-function decoded(path: string): string {
+function decodePath(path: string): string {
 	try {
 		return decodeURIComponent(path);
 	} catch {

@@ -40,13 +40,13 @@ function textOf(formula: string): string {
 		}
 		const from = at + match[0].length;
 		const { parts, end } = partsFrom(formula, from);
-		text += written((match[1] ?? "").toLowerCase(), parts);
+		text += toLatex((match[1] ?? "").toLowerCase(), parts);
 		at = end;
 	}
 	return text;
 }
 
-function written(name: string, parts: readonly string[]): string {
+function toLatex(name: string, parts: readonly string[]): string {
 	if (name !== "o") return (WRITTEN[name] ?? ((inner) => inner.map(textOf).join("")))(parts.map(textOf));
 	// A raised part above another one is its phonetic reading.
 	const words = parts.filter((part) => !/^\s*\\s\s*\\up/i.test(part));

@@ -57,7 +57,7 @@ function tableFrom(rows: readonly Row[], start: number): { rows: Row[]; columns:
 		const row = rows[index] ?? [];
 		const above = run.at(-1) ?? [];
 		if (gapBetween(above, row) > MAX_ROW_GAP * (above[0]?.size ?? 0)) break;
-		const next = joined(columns, row);
+		const next = joinColumns(columns, row);
 		if (next === null) break;
 		if (placesOf(row, next).length < 2 && !continues(above, row)) break;
 		columns = next;
@@ -74,7 +74,7 @@ const gapBetween = (above: Row, below: Row): number =>
 	Math.min(...above.map(({ bottom }) => bottom)) - Math.max(...below.map(({ top }) => top));
 
 /** Returns the columns with a further row; null if a piece of it would span two of them. */
-function joined(columns: readonly Column[], row: Row): Column[] | null {
+function joinColumns(columns: readonly Column[], row: Row): Column[] | null {
 	const next = columns.map((column) => ({ ...column }));
 	for (const { left, right } of row) {
 		const touched = next.filter((column) => left < column.right && right > column.left);

@@ -185,7 +185,7 @@ class SegmentBuilder {
 	}
 
 	end(): void {
-		if (this.#draft !== null && this.#draft.text.trim() !== "") this.segments.push(finished(this.#draft));
+		if (this.#draft !== null && this.#draft.text.trim() !== "") this.segments.push(segmentOf(this.#draft));
 		this.#draft = null;
 	}
 }
@@ -230,7 +230,7 @@ function closeLink(draft: Draft): void {
 	draft.address = undefined;
 }
 
-function finished(draft: Draft): Segment {
+function segmentOf(draft: Draft): Segment {
 	closeLink(draft);
 	const { left, right, top, bottom, size, bold, hyphen } = draft;
 	return { text: draft.text.toWellFormed(), left, right, top, bottom, size, bold, hyphen };

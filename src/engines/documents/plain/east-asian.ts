@@ -31,7 +31,7 @@ export function isDoubtful(western: string): boolean {
  */
 export function eastAsianEncoding(bytes: Uint8Array): string | null {
 	for (const [encoding, from, to] of COMMON) {
-		const text = decoded(bytes, encoding);
+		const text = decode(bytes, encoding);
 		const foreign = text?.match(NOT_ASCII)?.join("") ?? "";
 		if (text === null || foreign === "" || !EAST_ASIAN.test(foreign) || !standsAlone(text)) continue;
 		if (commonShare(bytes, from, to) >= MOSTLY) return encoding;
@@ -46,7 +46,7 @@ function standsAlone(text: string): boolean {
 	return words.length >= runs.length * MOSTLY;
 }
 
-function decoded(bytes: Uint8Array, encoding: (typeof COMMON)[number][0]): string | null {
+function decode(bytes: Uint8Array, encoding: (typeof COMMON)[number][0]): string | null {
 	try {
 		return new TextDecoder(encoding, { fatal: true }).decode(bytes);
 	} catch {

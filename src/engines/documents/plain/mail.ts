@@ -27,13 +27,13 @@ const TITLE = /<title\b[^>]*>[^<]*<\/title\s*>/i;
 
 /** Converts a mail (RFC 5322, MIME): subject, sender, recipients, date, text, and each attachment under its name. */
 export async function mailToMarkdown(bytes: Uint8Array, readAttachment: ReadAttachment): Promise<string> {
-	const mail = await parsed(bytes);
+	const mail = await parseMail(bytes);
 	const text = mail.text?.trim() ?? "";
 	const parts: MailParts = {
 		subject: mail.subject,
-		from: mail.from === undefined ? [] : [shown(mail.from)],
-		to: (mail.to ?? []).map(shown),
-		cc: (mail.cc ?? []).map(shown),
+		from: mail.from === undefined ? [] : [addressText(mail.from)],
+		to: (mail.to ?? []).map(addressText),
+		cc: (mail.cc ?? []).map(addressText),
 		date: mail.date ?? "",
 		text: mail.html === undefined || text !== "" ? text : htmlToMarkdown(mail.html),
 		attachments: mail.attachments
@@ -53,7 +53,7 @@ export async function mailToMarkdown(bytes: Uint8Array, readAttachment: ReadAtta
  * @throws {DocumentFault}
  */
 export async function webArchiveToMarkdown(bytes: Uint8Array): Promise<string> {
-	const { html, text } = await parsed(bytes);
+	const { html, text } = await parseMail(bytes);
 	if (html === undefined) return text ?? "";
 	const [main = "", ...others] = html.split(/(?<=<\/html\s*>\s*)(?=<)/i);
 	if (!/<frameset\b/i.test(main)) return blocks([main, ...others].map(htmlToMarkdown));
@@ -82,7 +82,7 @@ export async function mailBlocks(mail: MailParts, readAttachment: ReadAttachment
 	]);
 }
 
-async function parsed(bytes: Uint8Array) {
+async function parseMail(bytes: Uint8Array) {
 	try {
 		return await PostalMime.parse(bytes, { attachmentEncoding: "arraybuffer" });
 	} catch {
@@ -90,7 +90,7 @@ async function parsed(bytes: Uint8Array) {
 	}
 }
 
-function shown(address: Address): string {
+function addressText(address: Address): string {
 	if (address.group !== undefined || address.name === "") return oneLine(address.name || (address.address ?? ""));
 	return oneLine(`${address.name} <${address.address}>`);
 }

@@ -68,7 +68,7 @@ export class ZipArchive implements PackageParts {
 		const packed = this.#packed(entry);
 		this.#inflated += entry.bytes;
 		if (this.#inflated > MAX_INFLATED_BYTES) throw tooLarge(this.#inflated);
-		const bytes = entry.method === STORED ? packed : inflated(packed, entry, name);
+		const bytes = entry.method === STORED ? packed : inflateEntry(packed, entry, name);
 		if (crc32(bytes) !== entry.checksum) throw damaged(name);
 		return bytes;
 	}
@@ -101,7 +101,7 @@ export class ZipArchive implements PackageParts {
 const damaged = (name: string) =>
 	new DocumentFault("corrupt", `The file is cut off or damaged: its part ${name} cannot be unpacked`);
 
-function inflated(packed: Buffer, { method, bytes }: Entry, name: string): Buffer {
+function inflateEntry(packed: Buffer, { method, bytes }: Entry, name: string): Buffer {
 	if (method !== DEFLATED) throw new DocumentFault("unsupported", "The file is packed by a method that is not read");
 	try {
 		return inflateRawSync(packed, { maxOutputLength: Math.max(1, bytes) });

@@ -18,12 +18,12 @@ const SEPIA: Matrix = [
 ];
 
 export async function applyAdjustment(canvas: Canvas, adjustment: Adjustment): Promise<Canvas> {
-	if (adjustment.op === "pixelate") return pixelated(canvas, adjustment.px);
-	if (adjustment.op === "blur") return blurred(canvas, adjustment.px);
-	return toCanvas(adjusted(sharpOf(canvas), adjustment));
+	if (adjustment.op === "pixelate") return pixelate(canvas, adjustment.px);
+	if (adjustment.op === "blur") return blur(canvas, adjustment.px);
+	return toCanvas(adjust(sharpOf(canvas), adjustment));
 }
 
-function adjusted(image: Sharp, adjustment: Exclude<Adjustment, { readonly op: "pixelate" | "blur" }>): Sharp {
+function adjust(image: Sharp, adjustment: Exclude<Adjustment, { readonly op: "pixelate" | "blur" }>): Sharp {
 	switch (adjustment.op) {
 		case "sharpen":
 			return image.sharpen({ sigma: adjustment.amount });
@@ -43,7 +43,7 @@ function adjusted(image: Sharp, adjustment: Exclude<Adjustment, { readonly op: "
 		case "saturation":
 			return image.recomb(saturation(1 + adjustment.percent / 100));
 		case "warmth":
-			return warmed(image, adjustment.percent / 100);
+			return warm(image, adjustment.percent / 100);
 		case "hue":
 			return image.recomb(hueTurn((adjustment.degrees * Math.PI) / 180));
 		case "tint": {
@@ -55,7 +55,7 @@ function adjusted(image: Sharp, adjustment: Exclude<Adjustment, { readonly op: "
 }
 
 /** A wide blur works on a smaller image: it loses no visible detail, and takes no longer than a narrow one. */
-async function blurred(canvas: Canvas, sigma: number): Promise<Canvas> {
+async function blur(canvas: Canvas, sigma: number): Promise<Canvas> {
 	const factor = Math.max(1, Math.floor(sigma / NARROW_BLUR_PX));
 	if (factor === 1) return toCanvas(sharpOf(canvas).blur(sigma));
 	const { width, height } = canvas;
@@ -70,7 +70,7 @@ function scaledChannels(image: Sharp, factor: number, [r, g, b]: Row): Sharp {
 }
 
 /** Raises red by half the share and lowers blue by as much, as the white balance of cameras does. */
-function warmed(image: Sharp, share: number): Sharp {
+function warm(image: Sharp, share: number): Sharp {
 	return image.linear([Math.max(0, 1 + share / 2), 1, Math.max(0, 1 - share / 2), 1], [0, 0, 0, 0]);
 }
 
@@ -95,7 +95,7 @@ function hueTurn(radians: number): Matrix {
 }
 
 /** Replaces squares, from the upper left corner on, by their mean colour. */
-function pixelated({ data, width, height }: Canvas, px: number): Canvas {
+function pixelate({ data, width, height }: Canvas, px: number): Canvas {
 	const result = new Uint8Array(data.length);
 	for (let top = 0; top < height; top += px)
 		for (let left = 0; left < width; left += px) {

@@ -2,8 +2,8 @@ import { requireWritable } from "../pixel-limits.ts";
 import { ImageFault } from "../port.ts";
 import { type Canvas, laidOver, sharpOf, toCanvas } from "./canvas.ts";
 import { rgbaOf } from "./colours.ts";
-import { inpainted } from "./inpaint.ts";
-import { blended, maskOf } from "./mask.ts";
+import { inpaint } from "./inpaint.ts";
+import { blend, maskOf } from "./mask.ts";
 import type { Decoration, LayerNumber } from "./operation.ts";
 import { cornerOf, pixelsOf } from "./places.ts";
 import { withBackground } from "./plain-background.ts";
@@ -25,7 +25,7 @@ export type LayerOf = (layer: LayerNumber) => Canvas;
 export async function applyDecoration(canvas: Canvas, decoration: Decoration, layerOf: LayerOf): Promise<Canvas> {
 	switch (decoration.op) {
 		case "round":
-			return rounded(canvas, pixelsOf(decoration.radius, Math.min(canvas.width, canvas.height)));
+			return roundCorners(canvas, pixelsOf(decoration.radius, Math.min(canvas.width, canvas.height)));
 		case "border": {
 			const { px, colour } = decoration;
 			requireWritable({ width: canvas.width + 2 * px, height: canvas.height + 2 * px });
@@ -40,7 +40,7 @@ export async function applyDecoration(canvas: Canvas, decoration: Decoration, la
 		case "layer":
 			return withLayer(canvas, decoration, layerOf(decoration.layer));
 		case "fill":
-			return filled(canvas, decoration, layerOf(decoration.mask));
+			return fillBehind(canvas, decoration, layerOf(decoration.mask));
 		case "background":
 			return withBackground(canvas, decoration.colour);
 		case "flatten":
@@ -60,18 +60,22 @@ async function withLayer(canvas: Canvas, placing: Extract<Decoration, { readonly
 	return laidOver(canvas, upper, x, y, placing.opacity / 100);
 }
 
-async function filled(canvas: Canvas, { colour }: Extract<Decoration, { readonly op: "fill" }>, layer: Canvas): Promise<Canvas> {
+async function fillBehind(
+	canvas: Canvas,
+	{ colour }: Extract<Decoration, { readonly op: "fill" }>,
+	layer: Canvas,
+): Promise<Canvas> {
 	const mask = await maskOf(layer, canvas);
 	if (!mask.some((share) => share >= 128))
 		throw new ImageFault("not-possible", "The mask masks nothing: what is white in it is masked");
-	if (colour === null) return inpainted(canvas, mask);
+	if (colour === null) return inpaint(canvas, mask);
 	const { r, g, b, alpha } = rgbaOf(colour);
 	const plain = await toCanvas(sharpOf(canvas).linear([0, 0, 0, 0], [r, g, b, Math.round(alpha * 255)]));
-	return blended(canvas, plain, mask);
+	return blend(canvas, plain, mask);
 }
 
 /** Makes corners transparent beyond quarter circles, with soft edges. */
-export function rounded(canvas: Canvas, requestedRadius: number): Canvas {
+export function roundCorners(canvas: Canvas, requestedRadius: number): Canvas {
 	const { width, height } = canvas;
 	const radius = Math.min(requestedRadius, Math.floor(Math.min(width, height) / 2));
 	const data = new Uint8Array(canvas.data);

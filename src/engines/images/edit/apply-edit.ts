@@ -6,7 +6,7 @@ import { applyAdjustment } from "./apply-adjustment.ts";
 import { applyDecoration, type LayerOf } from "./apply-decoration.ts";
 import { applyReshaping } from "./apply-reshaping.ts";
 import { type Canvas, isOpaque, openCanvas, sharpOf } from "./canvas.ts";
-import { blended, maskOf } from "./mask.ts";
+import { blend, maskOf } from "./mask.ts";
 import type { Operation } from "./operation.ts";
 
 const LARGE_BYTES = 8 * 2 ** 20;
@@ -59,7 +59,7 @@ async function applyOperation(canvas: Canvas, operation: Operation, layerOf: Lay
 		case "tint": {
 			const mask = operation.mask === null ? null : await maskOf(layerOf(operation.mask), canvas);
 			const changed = await applyAdjustment(canvas, operation);
-			return mask === null ? changed : blended(canvas, changed, mask);
+			return mask === null ? changed : blend(canvas, changed, mask);
 		}
 		case "round":
 		case "border":

@@ -1,7 +1,7 @@
 import type { PixelSize } from "../image-header.ts";
 import { requireWritable } from "../pixel-limits.ts";
 import { ImageFault } from "../port.ts";
-import { rounded } from "./apply-decoration.ts";
+import { roundCorners } from "./apply-decoration.ts";
 import { type Canvas, laidOver, sharpOf, toCanvas } from "./canvas.ts";
 import { type Colour, rgbaOf } from "./colours.ts";
 import type { Reshaping } from "./operation.ts";
@@ -17,13 +17,13 @@ const CLEAR = { r: 0, g: 0, b: 0, alpha: 0 };
 export async function applyReshaping(canvas: Canvas, reshaping: Reshaping): Promise<Canvas> {
 	switch (reshaping.op) {
 		case "resize":
-			return resized(canvas, reshaping, FITS[reshaping.how]);
+			return resize(canvas, reshaping, FITS[reshaping.how]);
 		case "resize-side": {
 			const factor = reshaping.px / canvas[reshaping.side];
-			return resized(canvas, { ...scaledSize(canvas, factor), [reshaping.side]: reshaping.px }, "fill");
+			return resize(canvas, { ...scaledSize(canvas, factor), [reshaping.side]: reshaping.px }, "fill");
 		}
 		case "scale":
-			return resized(canvas, scaledSize(canvas, reshaping.percent / 100), "fill");
+			return resize(canvas, scaledSize(canvas, reshaping.percent / 100), "fill");
 		case "crop":
 			return cut(canvas, reshaping, cornerOf(reshaping.at, canvas, reshaping));
 		case "crop-share": {
@@ -37,16 +37,16 @@ export async function applyReshaping(canvas: Canvas, reshaping: Reshaping): Prom
 		case "crop-circle": {
 			const size = largestOfRatio(canvas, 1);
 			const square = await cut(canvas, size, cornerOf(reshaping.at, canvas, size));
-			return rounded(square, Math.ceil(size.width / 2));
+			return roundCorners(square, Math.ceil(size.width / 2));
 		}
 		case "cut":
 			return withoutSide(canvas, reshaping);
 		case "trim":
-			return trimmed(canvas);
+			return trim(canvas);
 		case "pad":
-			return padded(canvas, reshaping, reshaping.colour);
+			return pad(canvas, reshaping, reshaping.colour);
 		case "rotate":
-			return rotated(canvas, reshaping.degrees, reshaping.colour);
+			return rotate(canvas, reshaping.degrees, reshaping.colour);
 		case "flip":
 			return toCanvas(reshaping.axis === "vertically" ? sharpOf(canvas).flip() : sharpOf(canvas).flop());
 	}
@@ -64,7 +64,7 @@ function largestOfRatio({ width, height }: PixelSize, ratio: number): PixelSize 
 	};
 }
 
-function resized(canvas: Canvas, { width, height }: PixelSize, fit: "cover" | "contain" | "fill" | "inside"): Promise<Canvas> {
+function resize(canvas: Canvas, { width, height }: PixelSize, fit: "cover" | "contain" | "fill" | "inside"): Promise<Canvas> {
 	requireWritable({ width, height });
 	return toCanvas(sharpOf(canvas).resize({ width, height, fit, background: CLEAR, kernel: "lanczos3" }));
 }
@@ -87,24 +87,24 @@ function withoutSide(canvas: Canvas, { side, by }: Extract<Reshaping, { readonly
 	return cut(canvas, size, { x: side === "left" ? px : 0, y: side === "top" ? px : 0 });
 }
 
-async function trimmed(canvas: Canvas): Promise<Canvas> {
+async function trim(canvas: Canvas): Promise<Canvas> {
 	// An image of one colour has no edges, so it stays unchanged.
 	const image = sharpOf(canvas).trim({ threshold: 10 });
 	return toCanvas(image).catch(() => canvas);
 }
 
 /** Places the image in the middle of a larger canvas, and reduces it first if it does not fit. */
-async function padded(canvas: Canvas, { width, height }: PixelSize, colour: Colour): Promise<Canvas> {
+async function pad(canvas: Canvas, { width, height }: PixelSize, colour: Colour): Promise<Canvas> {
 	requireWritable({ width, height });
 	const factor = Math.min(1, width / canvas.width, height / canvas.height);
-	const inner = factor === 1 ? canvas : await resized(canvas, scaledSize(canvas, factor), "fill");
+	const inner = factor === 1 ? canvas : await resize(canvas, scaledSize(canvas, factor), "fill");
 	const { x, y } = cornerOf("center", { width, height }, inner);
 	const right = width - inner.width - x;
 	const bottom = height - inner.height - y;
 	return toCanvas(sharpOf(inner).extend({ left: x, top: y, right, bottom, background: rgbaOf(colour) }));
 }
 
-async function rotated(canvas: Canvas, degrees: number, colour: Colour): Promise<Canvas> {
+async function rotate(canvas: Canvas, degrees: number, colour: Colour): Promise<Canvas> {
 	const radians = (degrees * Math.PI) / 180;
 	const [sin, cos] = [Math.abs(Math.sin(radians)), Math.abs(Math.cos(radians))];
 	requireWritable({

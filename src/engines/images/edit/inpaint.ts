@@ -44,7 +44,7 @@ function isInpaintLibrary(value: unknown): value is InpaintLibrary {
  * @param mask a byte for each pixel, masked from 128 on
  * @throws {ImageFault} `not-possible`
  */
-export async function inpainted(canvas: Canvas, mask: Uint8Array): Promise<Canvas> {
+export async function inpaint(canvas: Canvas, mask: Uint8Array): Promise<Canvas> {
 	const area = surroundings(canvas, mask);
 	const scale = Math.sqrt(Math.min(1, MAX_MASKED_PIXELS / area.maskedPixels, MAX_AREA_PIXELS / (area.width * area.height)));
 	const size = { width: Math.max(1, Math.round(area.width * scale)), height: Math.max(1, Math.round(area.height * scale)) };
@@ -61,7 +61,7 @@ export async function inpainted(canvas: Canvas, mask: Uint8Array): Promise<Canva
 	loading ??= library();
 	const small = fill(await loading, part, partMask);
 	const filled = scale === 1 ? small : await toCanvas(sharpOf(small).resize({ width, height, fit: "fill" }));
-	return pasted(canvas, mask, filled, area);
+	return pasteArea(canvas, mask, filled, area);
 }
 
 interface Area {
@@ -129,7 +129,7 @@ function copyColours(from: Uint8Array, fromBytes: number, to: Uint8Array, toByte
 }
 
 /** Takes masked pixels from the filled area, opaque; the rest stays. */
-function pasted(canvas: Canvas, mask: Uint8Array, filled: Canvas, area: Area): Canvas {
+function pasteArea(canvas: Canvas, mask: Uint8Array, filled: Canvas, area: Area): Canvas {
 	const data = new Uint8Array(canvas.data);
 	for (let y = 0; y < area.height; y += 1)
 		for (let x = 0; x < area.width; x += 1) {

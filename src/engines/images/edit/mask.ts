@@ -17,7 +17,7 @@ export async function maskOf(layer: Canvas, { width, height }: Canvas): Promise<
 }
 
 /** Returns one image where the mask is set and the other elsewhere; both have the same size. */
-export function blended(base: Canvas, changed: Canvas, mask: Uint8Array): Canvas {
+export function blend(base: Canvas, changed: Canvas, mask: Uint8Array): Canvas {
 	const data = new Uint8Array(base.data);
 	for (let pixel = 0, at = 0; pixel < mask.length; pixel += 1, at += 4) {
 		const share = mask[pixel] ?? 0;

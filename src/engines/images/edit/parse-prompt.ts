@@ -40,7 +40,7 @@ export function parsePrompt(prompt: string): Operation[] {
 			if (!(fault instanceof Misread)) throw fault;
 			reader.position = start;
 			reader.skipToSeparator();
-			refused.push(quoted(prompt, tokens.slice(start, reader.position)) + (fault.hint === null ? "" : ` (${fault.hint})`));
+			refused.push(quoteTokens(prompt, tokens.slice(start, reader.position)) + (fault.hint === null ? "" : ` (${fault.hint})`));
 		}
 	}
 	if (refused.length > 0)
@@ -61,7 +61,7 @@ function readOperation(reader: TokenReader): Operation {
 	return operation;
 }
 
-function quoted(prompt: string, tokens: readonly Token[]): string {
+function quoteTokens(prompt: string, tokens: readonly Token[]): string {
 	const words = prompt.slice(tokens[0]?.start ?? 0, tokens.at(-1)?.end ?? 0).replaceAll(/\s+/g, " ");
 	return JSON.stringify(words.length > MAX_QUOTED_CHARS ? `${words.slice(0, MAX_QUOTED_CHARS)}...` : words);
 }

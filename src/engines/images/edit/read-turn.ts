@@ -49,12 +49,12 @@ function direction(reader: TokenReader): "left" | "right" | null {
 export function readFlip(reader: TokenReader): Reshaping | null {
 	if (reader.phrase("horizontal flip", "horizontal mirror", "flop") !== null) return { op: "flip", axis: "horizontally" };
 	if (reader.phrase("vertical flip", "vertical mirror") !== null) return { op: "flip", axis: "vertically" };
-	if (reader.phrase("mirror", "mirrored", "reflect", "reflected") !== null) return flipped(reader, "horizontally");
-	return reader.phrase("flip", "flipped") === null ? null : flipped(reader, "vertically");
+	if (reader.phrase("mirror", "mirrored", "reflect", "reflected") !== null) return flipOrHalfTurn(reader, "horizontally");
+	return reader.phrase("flip", "flipped") === null ? null : flipOrHalfTurn(reader, "vertically");
 }
 
 /** Both directions at once are half a turn. */
-function flipped(reader: TokenReader, otherwise: "horizontally" | "vertically"): Reshaping {
+function flipOrHalfTurn(reader: TokenReader, otherwise: "horizontally" | "vertically"): Reshaping {
 	if (reader.phrase(...BOTH) !== null) return { op: "rotate", degrees: 180, colour: TRANSPARENT };
 	return { op: "flip", axis: axis(reader) ?? otherwise };
 }

@@ -38,7 +38,7 @@ export async function textCanvas(
 		throw new ImageFault("not-possible", `No font on this server has the letters ${missing.slice(0, MAX_TOLD).join(" ")}`);
 	const image = sharp({
 		text: {
-			text: `<span foreground="${hex}" alpha="${Math.max(1, Math.round(alpha * 65_535))}">${escaped(text)}</span>`,
+			text: `<span foreground="${hex}" alpha="${Math.max(1, Math.round(alpha * 65_535))}">${escapeMarkup(text)}</span>`,
 			font: `Roboto ${bold ? "Bold " : ""}${height}`,
 			fontfile,
 			// A point is a pixel.
@@ -64,7 +64,7 @@ function requireModest(text: string, height: number, width: number): void {
 const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&apos;" };
 
 /** Escapes plain text for Pango's markup, and removes characters that text never has. */
-function escaped(text: string): string {
+function escapeMarkup(text: string): string {
 	return text
 		.toWellFormed()
 		.replaceAll(/[^\P{Cc}\n]/gu, " ")

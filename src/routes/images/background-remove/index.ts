@@ -10,7 +10,7 @@ import { recordModel } from "../../../server/call-headers.ts";
 import { type Admission, type Endpoint, type Input, metered } from "../../../server/endpoint.ts";
 import type { ImageDeps } from "../deps.ts";
 import { bareAnswer } from "../edit-picture.ts";
-import { finished } from "../finish.ts";
+import { finishPicture } from "../finish.ts";
 import { gather, readPictures } from "../inputs.ts";
 import { MAX_FILE_BYTES, ONE_PICTURE_BODY_BYTES } from "../limits.ts";
 import { engineOf } from "../safe-picture.ts";
@@ -80,7 +80,7 @@ async function admit(input: Input<BackgroundRemoveBody, unknown>, call: Call, de
 					signal,
 					onSent: work.sent,
 				});
-				const result = await finished(imageAnswer.pictures[0], { format: "png", size, fit: "fill" }, deps, call);
+				const result = await finishPicture(imageAnswer.pictures[0], { format: "png", size, fit: "fill" }, deps, call);
 				return { answer: bareAnswer(result), upstream: imageAnswer.upstream, retries: imageAnswer.retries };
 			});
 		},

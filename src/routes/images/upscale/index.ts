@@ -15,7 +15,7 @@ import { recordModel } from "../../../server/call-headers.ts";
 import { type Admission, type Endpoint, type Input, metered } from "../../../server/endpoint.ts";
 import type { ImageDeps } from "../deps.ts";
 import { bareAnswer } from "../edit-picture.ts";
-import { finished } from "../finish.ts";
+import { finishPicture } from "../finish.ts";
 import { MAX_FILE_BYTES, ONE_PICTURE_BODY_BYTES } from "../limits.ts";
 import { byMakers, makersOf } from "../model.ts";
 import { engineOf } from "../safe-picture.ts";
@@ -101,7 +101,7 @@ interface There {
 async function upscaledThere(bytes: Uint8Array, scale: number, { call, deps, work, servers }: There): Promise<ImageWorkResult> {
 	const { signal, requestId, tenant } = call;
 	const picture = await engineOf(deps).normalise(bytes, call);
-	const size = enlarged(picture, scale);
+	const size = enlargedSize(picture, scale);
 	const imageAnswer = await deps.upstreams.make({
 		requestId,
 		tenant,
@@ -118,12 +118,12 @@ async function upscaledThere(bytes: Uint8Array, scale: number, { call, deps, wor
 		signal,
 		onSent: work.sent,
 	});
-	const result = await finished(imageAnswer.pictures[0], { format: "png", size, fit: "fill" }, deps, call);
+	const result = await finishPicture(imageAnswer.pictures[0], { format: "png", size, fit: "fill" }, deps, call);
 	return { answer: bareAnswer(result), upstream: imageAnswer.upstream, retries: imageAnswer.retries };
 }
 
 /** Returns the enlarged size. Throws ImageFault if there is nothing left to enlarge. */
-function enlarged({ width, height }: Picture, scale: number): { width: number; height: number } {
+function enlargedSize({ width, height }: Picture, scale: number): { width: number; height: number } {
 	const factor = Math.min(scale, Math.sqrt(MAX_UPSCALED_PIXELS / (width * height)));
 	if (factor < 1)
 		throw new ImageFault(

@@ -26,7 +26,7 @@ export async function comfyImages(call: ImageForward, attempt: ImageAttempt): Pr
 	const workflow = await readWorkflow(target.workflow);
 	const server = new ComfyServer({ endpoint, fetch, signal, requestId: call.requestId });
 	const parameters = target.parameters ?? {};
-	const pictures = await uploaded(call, attempt, server);
+	const pictures = await uploadPictures(call, attempt, server);
 	// The server does not run the same input twice, so without a caller's seed each job has its own.
 	const seed = call.seed ?? randomInt(MAX_SEED);
 	const results: Uint8Array[] = [];
@@ -41,7 +41,7 @@ export async function comfyImages(call: ImageForward, attempt: ImageAttempt): Pr
 }
 
 /** Uploads the pictures that the workflow names. The values are their names at the server. */
-async function uploaded(call: ImageForward, { target }: ImageAttempt, server: ComfyServer): Promise<Values> {
+async function uploadPictures(call: ImageForward, { target }: ImageAttempt, server: ComfyServer): Promise<Values> {
 	const named = namedPictures(target.parameters ?? {});
 	const inOrder = (["image", "image2", "image3"] as const).filter((name) => named.has(name));
 	checkPictures(call, { most: target.pictures ?? inOrder.length, mask: named.has("mask") });
@@ -60,14 +60,14 @@ async function run(server: ComfyServer, workflow: ReturnType<typeof withInputs>,
 	let id: string = randomUUID();
 	try {
 		id = await server.queue(id, workflow);
-		return await finished(server, id, signal);
+		return await waitForJob(server, id, signal);
 	} catch (error) {
 		if (signal.aborted) void server.stop(id);
 		throw error;
 	}
 }
 
-async function finished(server: ComfyServer, id: string, signal: AbortSignal): Promise<Done> {
+async function waitForJob(server: ComfyServer, id: string, signal: AbortSignal): Promise<Done> {
 	for (let polls = 1; ; polls++) {
 		const job = await server.job(id);
 		if (job.state === "failed") throw brokenAnswer(`the workflow failed at ${job.node}`);

@@ -30,7 +30,7 @@ export async function readWorkflow(path: string): Promise<Workflow> {
 		const known = cache.get(path);
 		if (known?.changedMs === mtimeMs) return known.workflow;
 		if (size > MAX_BYTES) throw new Error(`more than ${MAX_BYTES} bytes`);
-		const workflow = checked(JSON.parse(await readFile(path, "utf8")));
+		const workflow = checkWorkflow(JSON.parse(await readFile(path, "utf8")));
 		if (cache.size >= MAX_CACHED) cache.clear();
 		cache.set(path, { changedMs: mtimeMs, workflow });
 		return workflow;
@@ -41,7 +41,7 @@ export async function readWorkflow(path: string): Promise<Workflow> {
 	}
 }
 
-function checked(parsed: unknown): Workflow {
+function checkWorkflow(parsed: unknown): Workflow {
 	if (!isRecord(parsed)) throw new Error("no JSON object");
 	for (const [id, node] of Object.entries(parsed)) {
 		if (!isRecord(node) || typeof node.class_type !== "string" || !isRecord(node.inputs))

@@ -100,7 +100,7 @@ interface CallContent {
 function callOptions({ speech, capabilities, format, speed, signal }: CallContent): SpeechModelV4CallOptions {
 	const { text, voice, sample, prompt, language, requestId } = speech;
 	const outputFormat = capabilities.formats[format];
-	const details: SpeechOptions = { ...speech, speed, sample: sample === null ? null : encoded(sample) };
+	const details: SpeechOptions = { ...speech, speed, sample: sample === null ? null : encodeSample(sample) };
 	return {
 		text,
 		...(voice === null ? {} : { voice: voiceFor(speech.config, voice) }),
@@ -119,7 +119,7 @@ function voiceFor({ provider }: ProviderUpstream, voice: string): string {
 	return provider === "elevenlabs" ? encodeURIComponent(voice) : voice;
 }
 
-function encoded({ bytes, type }: { readonly bytes: Uint8Array; readonly type: string }) {
+function encodeSample({ bytes, type }: { readonly bytes: Uint8Array; readonly type: string }) {
 	const base64 = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
 	return { base64, dataUrl: `data:${type};base64,${base64}` };
 }

@@ -75,13 +75,13 @@ async function fileOf(part: Linked, { fetchPublic, signal }: LinkedFilesOptions)
 		const { bytes, headers } = await fetchPublic.read(href, { tenant: "upstreams", signal, maxBytes: MAX_BYTES });
 		const mediaType = headers.get("content-type")?.split(";", 1)[0]?.trim().toLowerCase() ?? "";
 		const [kind = ""] = part.mediaType.split("/");
-		if (!mediaType.startsWith(`${kind}/`)) throw refused(`${part.data.url.hostname} answered with no ${kind}`);
+		if (!mediaType.startsWith(`${kind}/`)) throw linkError(`${part.data.url.hostname} answered with no ${kind}`);
 		return { ...part, mediaType, data: { type: "data", data: bytes } };
 	} catch (error) {
-		throw error instanceof PublicFetchFault ? refused(error.message) : error;
+		throw error instanceof PublicFetchFault ? linkError(error.message) : error;
 	}
 }
 
-function refused(message: string): ApiError {
+function linkError(message: string): ApiError {
 	return new ApiError("INVALID_REQUEST", { message: `messages: ${message}`, param: "messages" });
 }

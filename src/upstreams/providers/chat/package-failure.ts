@@ -28,21 +28,21 @@ export function packageFailure(error: unknown): unknown {
 /** Errors of the packages by name, since their classes exist in several versions. */
 const NAMED: Readonly<Record<string, (error: Error) => unknown>> = {
 	AbortError: (error) => error,
-	AI_UnsupportedFunctionalityError: unsupported,
-	AI_InvalidPromptError: unsupported,
+	AI_UnsupportedFunctionalityError: unsupportedPart,
+	AI_InvalidPromptError: unsupportedPart,
 	AI_LoadAPIKeyError: () => upstreamOffline("the provider's package has no key"),
 	AI_LoadSettingError: () => upstreamOffline("the provider's package lacks a setting"),
 	AI_NoSuchModelError: () => upstreamOffline("the provider's package knows no such model"),
 };
 
-function unsupported(error: Error): ApiError {
+function unsupportedPart(error: Error): ApiError {
 	const { functionality } = error as { functionality?: unknown };
 	const what = typeof functionality === "string" ? `: ${functionality.slice(0, 200)}` : "";
 	return new ApiError("INVALID_REQUEST", { message: `This model's provider does not take a part of this request${what}` });
 }
 
 function answerFault(error: APICallError, status: number): UpstreamFailure {
-	const body = parsed(error.responseBody);
+	const body = parseOrNull(error.responseBody);
 	if (status >= 200 && status < 300)
 		return isRecord(body) && isErrorBody(body)
 			? failureOfAnswer(status, body, null)
@@ -70,7 +70,7 @@ function connectionFault(error: unknown): unknown {
 	return innermost;
 }
 
-function parsed(text: string | undefined): unknown {
+function parseOrNull(text: string | undefined): unknown {
 	const trimmed = text?.trim() ?? "";
 	try {
 		return JSON.parse(trimmed);

@@ -29,7 +29,7 @@ const SHARES: Readonly<Record<string, number>> = { minimal: 0.1, low: 0.2, mediu
  */
 export async function thinkingOf({ capabilities, model, effort, maxOutputTokens, prompt }: ThinkingOptions): Promise<Thinking> {
 	const unbudgeted = {
-		...(effort && { reasoning: lowered(effort, model, capabilities) }),
+		...(effort && { reasoning: limitEffort(effort, model, capabilities) }),
 		...(maxOutputTokens !== undefined && { maxOutputTokens }),
 	};
 	const { budget } = capabilities;
@@ -45,7 +45,7 @@ export async function thinkingOf({ capabilities, model, effort, maxOutputTokens,
 	return { options: budget.option(tokens), maxOutputTokens: budget.claude ? maxOutputTokens - tokens : maxOutputTokens };
 }
 
-function lowered(effort: Reasoning, model: string, { maxEffort: mostEffort }: ChatCapabilities): Reasoning {
+function limitEffort(effort: Reasoning, model: string, { maxEffort: mostEffort }: ChatCapabilities): Reasoning {
 	const isAbove = effort === "high" || effort === "xhigh" || effort === "max";
 	return mostEffort?.models.test(model) && isAbove ? mostEffort.effort : effort;
 }

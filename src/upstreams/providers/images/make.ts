@@ -47,13 +47,13 @@ async function makePictures(call: ImageForward, attempt: ImageAttempt): Promise<
 			image(model).doGenerate(optionsOf(call, attempt, { capabilities, pictures: inputs, count, seed })),
 			signal,
 		);
-		for (const one of result.images.slice(0, count)) pictures.push(checked(await answers.bytesOf(one)));
+		for (const one of result.images.slice(0, count)) pictures.push(requirePicture(await answers.bytesOf(one)));
 		if (result.images.length === 0) throw brokenAnswer("an answer without a picture");
 	}
 	return pictures;
 }
 
-function checked(picture: Uint8Array | null): Uint8Array {
+function requirePicture(picture: Uint8Array | null): Uint8Array {
 	if (picture === null || !isPicture(picture)) throw brokenAnswer("an answer that is not a picture");
 	return picture;
 }
