@@ -177,7 +177,8 @@ export class Console {
 function apiPath(pathname: string, method: string): string | null {
 	if (pathname.startsWith(PLAY)) {
 		const path = pathname.slice(PLAY.length);
-		if (NOT_PLAYED.test(decodePath(path))) throw new ApiError("NOT_FOUND", { message: "This path is not part of the playground" });
+		if (NOT_PLAYED.test(decodePath(path)))
+			throw new ApiError("NOT_FOUND", { message: "This path is not part of the playground" });
 		return `${API_PREFIX}/${path}`;
 	}
 	// The console has its own account list, because it can be searched.
