@@ -69,7 +69,7 @@ export async function prepareChat(inputs: PrepareOptions): Promise<PreparedChat>
 	const hold = await deps.budgets.hold(caller, context, run.worstNano);
 	call.suspendIdleTimeout();
 	try {
-		const prepared = await run.prepared();
+		const prepared = await run.prepare();
 		call.signal.throwIfAborted();
 		return prepared;
 	} catch (fault) {
@@ -120,7 +120,7 @@ class PreparationRun {
 		]);
 	}
 
-	async prepared(): Promise<PreparedChat> {
+	async prepare(): Promise<PreparedChat> {
 		const { input, members, settings, model, deps, prices, call } = this.#inputs;
 		// Positions are found before files are decoded over the body.
 		const rewritten = new RewrittenInput(

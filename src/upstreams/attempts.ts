@@ -87,7 +87,7 @@ export class Attempt {
 	}
 
 	/** Sets the attempt's span, which ends with it. */
-	traced(span: Span): void {
+	setSpan(span: Span): void {
 		this.#span = span;
 	}
 
@@ -249,7 +249,7 @@ export class Attempts {
 			const { counts } = this.#deps;
 			if (counts !== undefined) counts.of(candidate.server.name).retries++;
 		}
-		const traced = this.#traced(candidate, endpoint, current);
+		const traced = this.#withTrace(candidate, endpoint, current);
 		this.#upstream = candidate.server.name;
 		this.#key = endpoint.key;
 		this.#call.onSent(candidate.server.name);
@@ -257,7 +257,7 @@ export class Attempts {
 	}
 
 	/** Returns the endpoint, with this attempt's span in its headers where the operator enables that. */
-	#traced(candidate: Candidate, endpoint: Endpoint, current: Attempt): Endpoint {
+	#withTrace(candidate: Candidate, endpoint: Endpoint, current: Attempt): Endpoint {
 		const tracer = this.#deps.tracer?.() ?? null;
 		const trace = tracer?.of(this.#call.requestId) ?? null;
 		if (tracer === null || trace === null) return endpoint;
@@ -265,7 +265,7 @@ export class Attempts {
 		const span = trace.span(`upstream ${server.name}`, "client");
 		span.set("turnpike.upstream", server.name);
 		span.set("turnpike.attempt", this.#sent);
-		current.traced(span);
+		current.setSpan(span);
 		if (!tracer.passesTo(server.name)) return endpoint;
 		const { traceparent } = span;
 		const { probeHeaders, unaryHeaders, streamHeaders } = endpoint;

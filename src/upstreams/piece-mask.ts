@@ -24,17 +24,17 @@ export class PieceMask {
 				cut = Math.max(cut, index + text.length);
 			}
 		this.#rest = whole.slice(cut);
-		return this.#replaced(whole.slice(0, cut));
+		return this.#mask(whole.slice(0, cut));
 	}
 
 	/** Returns the rest; the next piece begins another text. */
 	end(): string {
-		const last = this.#replaced(this.#rest);
+		const last = this.#mask(this.#rest);
 		this.#rest = "";
 		return last;
 	}
 
-	#replaced(text: string): string {
+	#mask(text: string): string {
 		return text === "" ? text : text.replaceAll(this.#pattern, this.#replace);
 	}
 }

@@ -40,21 +40,21 @@ export class PieceSecrets {
 			cut = Math.max(cut, index + secret.length);
 		}
 		this.#rest = Uint8Array.from(whole.subarray(cut));
-		return this.#replaced(text.slice(0, cut));
+		return this.#mask(text.slice(0, cut));
 	}
 
 	/** Returns the rest. */
 	end(): Uint8Array {
 		const last = asBuffer(this.#rest);
 		this.#rest = new Uint8Array(0);
-		return this.#suspects(last) ? this.#replaced(last.toString("latin1")) : last;
+		return this.#suspects(last) ? this.#mask(last.toString("latin1")) : last;
 	}
 
 	#isSame(whole: Buffer, piece: Uint8Array): boolean {
 		return whole.buffer === piece.buffer && whole.length === piece.length;
 	}
 
-	#replaced(text: string): Uint8Array {
+	#mask(text: string): Uint8Array {
 		return Buffer.from(text.replaceAll(this.#pattern, this.#replace), "latin1");
 	}
 

@@ -178,7 +178,7 @@ class FfmpegRun {
 	};
 
 	async #feed(bytes: AsyncIterable<Uint8Array>): Promise<void> {
-		const source = this.#watched(bytes);
+		const source = this.#watchInput(bytes);
 		try {
 			await pipeline(Readable.from(source, { objectMode: false }), this.#child.stdin);
 		} catch {
@@ -187,7 +187,7 @@ class FfmpegRun {
 	}
 
 	/** Distinguishes an error of the input from one of the program, and ends the program at the former. */
-	async *#watched(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
+	async *#watchInput(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
 		try {
 			yield* bytes;
 		} catch (fault) {

@@ -112,7 +112,7 @@ class GrammarBuilder {
 					this.#expression(this.#merge(schema, keyword, branch), at, depth + 1),
 				);
 		if (schema.allOf !== undefined) return this.#expression(this.#mergeAll(schema, place), place, depth + 1);
-		return this.#typed(schema, place, depth);
+		return this.#ofType(schema, place, depth);
 	}
 
 	#refuse(schema: Schema, place: string): void {
@@ -169,11 +169,11 @@ class GrammarBuilder {
 		return name;
 	}
 
-	#typed(schema: Schema, place: string, depth: number): string {
+	#ofType(schema: Schema, place: string, depth: number): string {
 		const { type } = schema;
 		if (Array.isArray(type)) {
 			const types: unknown[] = type;
-			return this.#choice(types, place, "type", (each) => this.#typed({ ...schema, type: each }, place, depth));
+			return this.#choice(types, place, "type", (each) => this.#ofType({ ...schema, type: each }, place, depth));
 		}
 		if (
 			type === "object" ||

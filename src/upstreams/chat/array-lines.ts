@@ -18,10 +18,10 @@ export class ArrayLines {
 	#isEscaped = false;
 
 	take(bytes: Uint8Array): Uint8Array {
-		return bytes.map((byte) => this.#converted(byte));
+		return bytes.map((byte) => this.#convert(byte));
 	}
 
-	#converted(byte: number): number {
+	#convert(byte: number): number {
 		if (this.#inString) {
 			if (this.#isEscaped) this.#isEscaped = false;
 			else if (byte === BACKSLASH) this.#isEscaped = true;

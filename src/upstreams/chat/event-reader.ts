@@ -142,12 +142,12 @@ export class EventReader {
 		while (data === "null") data = this.#parser.next();
 		if (data === null) return null;
 		const text = this.#mask.answer(data);
-		if (text.includes("\n")) return this.#parsed(text);
+		if (text.includes("\n")) return this.#parse(text);
 		for (const frame of this.#frames) {
 			const event = frame.match(text);
 			if (event !== null) return this.#hit(event);
 		}
-		return this.#parsed(text);
+		return this.#parse(text);
 	}
 
 	#hit(event: FramedEvent): FramedEvent {
@@ -156,7 +156,7 @@ export class EventReader {
 	}
 
 	/** Parses an event; returns null if the body ended within it. */
-	#parsed(text: string): ChatEvent | null {
+	#parse(text: string): ChatEvent | null {
 		let parsed: unknown;
 		try {
 			if (text.length > SMALL_EVENT_CHARS) atOnce(cutJson(Buffer.from(text), EVENT_BOUNDS, CUT_NOTHING));

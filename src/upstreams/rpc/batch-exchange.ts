@@ -183,7 +183,7 @@ export async function sendOneByOne(exchange: Exchange, items: readonly RpcItem[]
 		for (const [index, item] of queue) {
 			try {
 				const answer = await sendItem(exchange, item);
-				answers[index] = "next" in answer ? await answer.gathered() : answer;
+				answers[index] = "next" in answer ? await answer.readWhole() : answer;
 				answered++;
 			} catch (error) {
 				if (!(error instanceof RpcFault) || exchange.signal.aborted) throw error;

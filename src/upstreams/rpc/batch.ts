@@ -188,14 +188,14 @@ class Batch {
 		try {
 			const answers = await this.#askAll({ fetch, member, requestId, signal, fresh }, items);
 			if (!attempt.earlierMayBeAccepted && !items.some(({ mayBeAccepted }) => mayBeAccepted)) return answers;
-			return await Promise.all(answers.map((answer, index) => this.#settled(answer, items[index], attempt)));
+			return await Promise.all(answers.map((answer, index) => this.#settleItem(answer, items[index], attempt)));
 		} catch (error) {
 			if (error instanceof RpcFault && !signal.aborted) faults.log(requestId, member, error);
 			throw error;
 		}
 	}
 
-	async #settled(answer: ArrayAnswer[number], item: RpcItem | undefined, attempt: RpcAttempt): Promise<ArrayAnswer[number]> {
+	async #settleItem(answer: ArrayAnswer[number], item: RpcItem | undefined, attempt: RpcAttempt): Promise<ArrayAnswer[number]> {
 		if (item === undefined || answer === null || answer instanceof RpcFault || answer.kind !== "error") return answer;
 		if (!attempt.earlierMayBeAccepted && item.mayBeAccepted !== true) return answer;
 		const now = await settleSend(answer, this.#call, item, attempt, this.#deps);

@@ -87,7 +87,7 @@ export class LargeAnswer {
 	}
 
 	/** Returns the whole value at once, within the limits of gathered answers. Throws as `next` does. */
-	async gathered(): Promise<Answered> {
+	async readWhole(): Promise<Answered> {
 		const value = await gather(this);
 		if (this.kind === "result") return { kind: "result", value };
 		return { kind: "error", value, code: errorOf(value, { start: 0, end: value.length }).code };

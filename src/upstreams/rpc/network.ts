@@ -82,7 +82,7 @@ export class NetworkPool {
 		this.monitor = new HealthMonitor<RpcMember>({
 			clock: deps.clock,
 			probe: (member) => this.#probe(member),
-			onChange: (member) => this.#changed(member),
+			onChange: (member) => this.#onHealthChanged(member),
 			// Calls that began before a reload report on the same server.
 			isCurrent: ({ state }) => !this.#closed && this.#members.some((member) => member.state === state),
 		});
@@ -203,10 +203,10 @@ export class NetworkPool {
 
 	/** Checks a member at the start. A member that does not answer is not used before a good probe. */
 	async #firstCheck(member: RpcMember): Promise<void> {
-		if (await this.#probe(member)) this.#changed(member);
+		if (await this.#probe(member)) this.#onHealthChanged(member);
 		else if (member.state.chain === "unknown") {
 			member.health.reportFault("not reached at the start", 1);
-			this.#changed(member);
+			this.#onHealthChanged(member);
 			this.monitor.startProbing(member);
 		}
 	}
@@ -236,7 +236,7 @@ export class NetworkPool {
 		this.#rechecks.set(member, stop);
 	}
 
-	#changed(member: RpcMember): void {
+	#onHealthChanged(member: RpcMember): void {
 		const { state, lastFault } = member.health;
 		const fields = { ...this.#named(member), state, lastFault };
 		if (state !== "out") {
