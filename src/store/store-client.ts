@@ -1,27 +1,14 @@
 /** The event loop's client of the store: every call goes to the store thread with the sequence written so far. */
 import type { Journal, JournalWriter } from "../journal/index.ts";
 import { every, type Timers } from "../telemetry/clock.ts";
+import type { RetainedLeases } from "./core/lease-split.ts";
 import type { CreditBucket, CreditQuery, IdempotencyBatch, StoredClaim } from "./idempotency.ts";
-import type {
-	Account,
-	AcquireRequest,
-	AcquireResult,
-	AdminAnswer,
-	AdminInput,
-	AdminOperation,
-	BudgetState,
-	KeyLoad,
-	MinuteAnswer,
-	MinuteExchange,
-	RetainedCap,
-	SharedMinutes,
-	StoreChange,
-	StorePort,
-} from "./port.ts";
+import type { MinuteAnswer, MinuteExchange, SharedMinutes } from "./minutes.ts";
+import type { AdminAnswer, AdminInput, AdminOperation, StorePort } from "./port.ts";
 import type { TermGuard } from "./postgres/term-guard.ts";
-import type { RetainedLeases } from "./sqlite/lease-repository.ts";
 import { errorOf, StoreUnavailableError } from "./store-errors.ts";
 import type { AdminRequest, FromThread, StoreCall, StoreCallName, StoreCalls, ToThread } from "./thread-protocol.ts";
+import type { Account, AcquireRequest, AcquireResult, BudgetState, KeyLoad, RetainedCap, StoreChange } from "./types.ts";
 
 /** The node's journal, with the methods that its store thread needs. */
 export type ShippedJournal = Journal & Pick<JournalWriter, "flush" | "flushedSeq" | "progress" | "onWritten">;

@@ -1,8 +1,7 @@
 /** The rows of the store as Kysely types. The migrations document each column. */
 import type { ColumnType, Generated, Kysely } from "kysely";
 import type { MoneySource } from "../journal/records.ts";
-import type { ExceededLimitKind } from "./admin/exceeded-limits.ts";
-import type { AccountTier, KeyType, LimitPeriod } from "./port.ts";
+import type { AccountTier, ExceededLimitKind, KeyType, LimitPeriod } from "./types.ts";
 
 /** Read as BigInt, since sums pass 2^53; written from whole numbers. */
 type Int = ColumnType<bigint, number | bigint, number | bigint>;

@@ -3,21 +3,12 @@
  * was sent.
  */
 import type { JournalStart, LostTail, StoreProgress } from "../journal/index.ts";
+import type { RetainedLeases } from "./core/lease-split.ts";
 import type { Instant, TermTimes } from "./core/term-times.ts";
 import type { CreditBucket, CreditQuery, IdempotencyBatch, StoredClaim } from "./idempotency.ts";
-import type {
-	Account,
-	AcquireRequest,
-	AcquireResult,
-	AdminInput,
-	AdminOperation,
-	BudgetState,
-	KeyLoad,
-	MinuteExchange,
-	RetainedCap,
-	StoreChange,
-} from "./port.ts";
-import type { RetainedLeases } from "./sqlite/lease-repository.ts";
+import type { MinuteExchange } from "./minutes.ts";
+import type { AdminInput, AdminOperation } from "./port.ts";
+import type { Account, AcquireRequest, AcquireResult, BudgetState, KeyLoad, RetainedCap, StoreChange } from "./types.ts";
 
 /** An operation of `admin/operations.ts` with its argument. */
 export type AdminRequest = {

@@ -3,7 +3,7 @@
  * that no hash can equal: `wallet:<identity>` for the wallet's own account, `linked:<identity>` for its linked
  * account.
  */
-import type { Account, ApiKey } from "./port.ts";
+import type { Account, ApiKey } from "./types.ts";
 
 const OWN = "wallet:";
 const LINKED = "linked:";

@@ -6,10 +6,10 @@ import type { MoneySource, PostLine, PostRecord } from "../../src/journal/record
 import { requestId, SAMPLE_DAY, sampleLine, samplePost } from "../../src/journal/testing/sample-records.ts";
 import { nano, pico } from "../../src/ledger/nano.ts";
 import { createAccount, createKey, credit, setAccount } from "../../src/store/admin.ts";
-import type { LeaseRequest, SharedStore, StoredEpoch } from "../../src/store/core/shared-store.ts";
+import type { RetainedLeases } from "../../src/store/core/lease-split.ts";
+import type { LeaseRequest, SharedStore, StoredEpoch } from "../../src/store/core/store.ts";
 import { connect } from "../../src/store/postgres/connect.ts";
 import { postgresStore } from "../../src/store/postgres/postgres-store.ts";
-import type { RetainedLeases } from "../../src/store/sqlite/lease-repository.ts";
 import { StoreFolder } from "../../src/store/testing/store-folder.ts";
 import { type PostgresCluster, startPostgres } from "../support/postgres-cluster.ts";
 import { type Limits, type Opening, SimulatedBooks } from "./books.ts";

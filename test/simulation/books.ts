@@ -9,13 +9,14 @@ import { nano } from "../../src/ledger/nano.ts";
 import { BatchApplier, type BatchTransaction, type LockedBatch, type NodeEpoch } from "../../src/store/core/batch-applier.ts";
 import type { BatchPlan } from "../../src/store/core/batch-plan.ts";
 import { BatchState } from "../../src/store/core/batch-state.ts";
+import { windowDays } from "../../src/store/core/caller-rows.ts";
 import { type CapPlace, type CappedSum, capKey } from "../../src/store/core/cap-plan.ts";
 import { type CapRoom, decideCapped, freeRoom } from "../../src/store/core/cap-split.ts";
 import type { AllotmentDay, BatchNeeds } from "../../src/store/core/entries.ts";
 import { limitNano } from "../../src/store/core/key-limits.ts";
 import { type AcquireDecision, decideAcquire, decideGiveBack } from "../../src/store/core/lease-split.ts";
 import { RecordFault } from "../../src/store/core/record-fault.ts";
-import type { Heartbeat, LeaseRequest, StoredEpoch } from "../../src/store/core/shared-store.ts";
+import type { Heartbeat, LeaseRequest, StoredEpoch } from "../../src/store/core/store.ts";
 import { FencedError } from "../../src/store/core/store-faults.ts";
 import type {
 	Account,
@@ -27,7 +28,6 @@ import type {
 	LimitPeriod,
 	StoreChange,
 } from "../../src/store/port.ts";
-import { windowDays } from "../../src/store/sqlite/caller-reader.ts";
 import type { ReturnRequest } from "../../src/store/thread-protocol.ts";
 import { SimulatedRows } from "./rows.ts";
 

@@ -1,6 +1,6 @@
 /** The simulated database: the books, the way to them, and what can happen to both. */
 
-import type { ChangeListener, LeaseRequest, Recall, SharedStore } from "../../src/store/core/shared-store.ts";
+import type { ChangeListener, LeaseRequest, Recall, SharedStore } from "../../src/store/core/store.ts";
 import { StoreSilentError } from "../../src/store/core/store-faults.ts";
 import type { Closable } from "../../src/store/postgres/store-connection.ts";
 import { type BooksOptions, SimulatedBooks } from "./books.ts";

@@ -5,8 +5,8 @@
 import type { ApiError } from "../../src/errors/index.ts";
 import type { PostRecord } from "../../src/journal/records.ts";
 import type { NodeEpoch } from "../../src/store/core/batch-applier.ts";
+import { windowDays } from "../../src/store/core/caller-rows.ts";
 import { limitNano } from "../../src/store/core/key-limits.ts";
-import { windowDays } from "../../src/store/sqlite/caller-reader.ts";
 import { Bits } from "./bits.ts";
 import type { Limits } from "./books.ts";
 import type { SimulatedDatabase } from "./database.ts";

@@ -1,10 +1,10 @@
 /** The rows of the simulated books, with the constraints of the schema, transactions, and what a failover takes back. */
 import type { MoneySource, PostRecord } from "../../src/journal/records.ts";
 import type { NodeEpoch } from "../../src/store/core/batch-applier.ts";
+import type { RetainedLeases } from "../../src/store/core/lease-split.ts";
 import { RecordFault } from "../../src/store/core/record-fault.ts";
-import type { StoredEpoch } from "../../src/store/core/shared-store.ts";
+import type { StoredEpoch } from "../../src/store/core/store.ts";
 import type { CapAmounts, RetainedCap, StoreChange } from "../../src/store/port.ts";
-import type { RetainedLeases } from "../../src/store/sqlite/lease-repository.ts";
 import { Bits } from "./bits.ts";
 import type { Opening } from "./books.ts";
 

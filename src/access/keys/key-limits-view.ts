@@ -2,8 +2,8 @@ import Type from "typebox";
 import { NANO_PER_USD, parseNano } from "../../ledger/nano.ts";
 import { closed } from "../../schema/closed.ts";
 import type { KeyWithUsage } from "../../store/admin/key-usage.ts";
+import { windowDays } from "../../store/core/caller-rows.ts";
 import type { KeyLimits } from "../../store/port.ts";
-import { windowDays } from "../../store/sqlite/caller-reader.ts";
 import { LimitPeriodSchema } from "./key-fields.ts";
 
 /** Limits above this value are compared as this value, in nano-USD (9,000,000 USD). */

@@ -1,5 +1,5 @@
 /** Checks of the account fields that an operator enters. */
-import type { AccountTier } from "../port.ts";
+import type { AccountTier } from "../types.ts";
 import { AdminError } from "./errors.ts";
 
 export const ACCOUNT_TIERS: readonly AccountTier[] = ["paid", "partner", "staff"];

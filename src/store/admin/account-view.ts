@@ -1,12 +1,12 @@
 /** Accounts with their balances, read at the same cost whatever else the store holds. */
 import { sql } from "kysely";
 import { type Nano, nano } from "../../ledger/nano.ts";
-import type { Account } from "../port.ts";
+import { type AccountRow, accountOf } from "../core/caller-rows.ts";
+import { DAY_MS } from "../core/day.ts";
+import { MIN_STAKE_NANO, stakeSql } from "../core/stake.ts";
 import { contains } from "../queries/contains.ts";
-import { type AccountRow, accountOf } from "../sqlite/caller-reader.ts";
-import { MIN_STAKE_NANO, stakeSql } from "../sqlite/diem.ts";
-import { DAY_MS } from "../sqlite/store-clock.ts";
 import type { StakeSource, StoreDb } from "../tables.ts";
+import type { Account } from "../types.ts";
 import { AdminError } from "./errors.ts";
 import type { AdminStore } from "./open-admin.ts";
 

@@ -1,8 +1,8 @@
 import type { Transaction } from "kysely";
 import { parseNano } from "../../ledger/nano.ts";
 import { ACCOUNT_ID, newAccountId } from "../account-id.ts";
-import type { Account, AccountTier } from "../port.ts";
 import type { StoreDb, Tables } from "../tables.ts";
+import type { Account, AccountTier } from "../types.ts";
 import { checkName, checkTier } from "./account-fields.ts";
 import { type AccountView, requireView } from "./account-view.ts";
 import { amountToMove } from "./amounts.ts";

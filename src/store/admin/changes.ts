@@ -1,7 +1,7 @@
 /** Notices that make running nodes read a cached object again. */
 import type { Transaction } from "kysely";
-import type { StoreChange } from "../port.ts";
 import type { Tables } from "../tables.ts";
+import type { StoreChange } from "../types.ts";
 import type { AdminStore } from "./open-admin.ts";
 
 /**

@@ -1,6 +1,6 @@
 import type { Transaction } from "kysely";
-import type { ApiKey } from "../port.ts";
 import type { Tables } from "../tables.ts";
+import type { ApiKey } from "../types.ts";
 import { activeKeyCount } from "./active-keys.ts";
 import { AdminError } from "./errors.ts";
 import { checkNewKey, insertKey, type NewKey } from "./keys.ts";

@@ -1,8 +1,8 @@
 import type { Transaction } from "kysely";
-import type { ApiKey } from "../port.ts";
-import { keyOf } from "../sqlite/caller-reader.ts";
-import { DAY_MS } from "../sqlite/store-clock.ts";
+import { keyOf } from "../core/caller-rows.ts";
+import { DAY_MS } from "../core/day.ts";
 import type { StakeSource, Tables } from "../tables.ts";
+import type { ApiKey } from "../types.ts";
 import { checkedAccount } from "./accounts.ts";
 import { insertAccountKey, type NewAccountKey } from "./create-account-key.ts";
 import { AdminError } from "./errors.ts";

@@ -1,8 +1,6 @@
 /** The log of requests that a limit refused: the last few of each account. */
-import type { AccountTier } from "../port.ts";
+import type { AccountTier, ExceededLimitKind } from "../types.ts";
 import type { AdminStore } from "./open-admin.ts";
-
-export type ExceededLimitKind = "RPD" | "RPM" | "TPM" | "FAILED_REQUESTS" | "UNSUPPORTED_FEATURE_REQUESTS";
 
 export interface ExceededLimit {
 	readonly accountId: string;

@@ -1,6 +1,6 @@
-import type { Account } from "../port.ts";
-import { accountOf } from "../sqlite/caller-reader.ts";
+import { accountOf } from "../core/caller-rows.ts";
 import type { StoreDb } from "../tables.ts";
+import type { Account } from "../types.ts";
 import { AdminError } from "./errors.ts";
 
 /** Returns the account, as it is in the caller's transaction. Throws `AdminError` (NOT_FOUND). */

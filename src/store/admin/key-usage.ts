@@ -1,9 +1,9 @@
 /** Spending of keys, from the daily sums: everything that is applied, at any length of the journal. */
 import { type ExpressionWrapper, type SqlBool, sql } from "kysely";
-import type { ApiKey } from "../port.ts";
-import { windowDays } from "../sqlite/caller-reader.ts";
-import { DAY_MS } from "../sqlite/store-clock.ts";
+import { windowDays } from "../core/caller-rows.ts";
+import { DAY_MS } from "../core/day.ts";
 import type { StoreDb, Tables } from "../tables.ts";
+import type { ApiKey } from "../types.ts";
 
 /** In nano-USD and nano-diem; sums may pass 2^53. `usd` includes bundled credit. */
 export interface KeyUsage {

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { sql, type Transaction } from "kysely";
-import type { ApiKey, KeyLimits, KeyRestrictions, KeyType, LimitPeriod } from "../port.ts";
-import { keyOf } from "../sqlite/caller-reader.ts";
+import { keyOf } from "../core/caller-rows.ts";
 import type { Tables } from "../tables.ts";
+import type { ApiKey, KeyLimits, KeyRestrictions, KeyType, LimitPeriod } from "../types.ts";
 import { noteChange } from "./changes.ts";
 import { AdminError } from "./errors.ts";
 import { requireAccount } from "./find-account.ts";

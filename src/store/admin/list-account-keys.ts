@@ -1,4 +1,4 @@
-import { keyOf } from "../sqlite/caller-reader.ts";
+import { keyOf } from "../core/caller-rows.ts";
 import { activeKeyCount, activeKeys } from "./active-keys.ts";
 import { type KeyWithUsage, withUsage } from "./key-usage.ts";
 import type { AdminStore } from "./open-admin.ts";

@@ -1,4 +1,4 @@
-import type { KeyRestrictions } from "../port.ts";
+import type { KeyRestrictions } from "../types.ts";
 
 const NONE: KeyRestrictions = { models: null, endpoints: null, networks: null, addresses: null };
 

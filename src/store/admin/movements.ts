@@ -2,7 +2,7 @@
 import { sql, type Transaction } from "kysely";
 import type { MoneySource } from "../../journal/records.ts";
 import { formatNano, NANO_PER_USD, type Nano } from "../../ledger/nano.ts";
-import { DAY_MS } from "../sqlite/store-clock.ts";
+import { DAY_MS } from "../core/day.ts";
 import { ISSUED, type MovementKind, type REVENUE, type Tables } from "../tables.ts";
 import { AdminError } from "./errors.ts";
 

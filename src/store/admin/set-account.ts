@@ -1,7 +1,7 @@
 import type { Transaction } from "kysely";
 import { type Nano, nano } from "../../ledger/nano.ts";
-import type { AccountTier } from "../port.ts";
 import { ISSUED, type Tables } from "../tables.ts";
+import type { AccountTier } from "../types.ts";
 import { checkName, checkTier, ERASED_NAME } from "./account-fields.ts";
 import { type AccountView, requireView } from "./account-view.ts";
 import { amountToBe } from "./amounts.ts";

@@ -5,7 +5,7 @@
  */
 import type { Transaction } from "kysely";
 import { nano } from "../../ledger/nano.ts";
-import { MIN_STAKE_NANO } from "../sqlite/diem.ts";
+import { MIN_STAKE_NANO } from "../core/stake.ts";
 import type { Tables } from "../tables.ts";
 import { noteChanges } from "./changes.ts";
 import type { AdminStore } from "./open-admin.ts";

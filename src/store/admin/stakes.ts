@@ -5,7 +5,7 @@
  */
 import type { Transaction } from "kysely";
 import { type Nano, nano } from "../../ledger/nano.ts";
-import { DAY_MS } from "../sqlite/store-clock.ts";
+import { DAY_MS } from "../core/day.ts";
 import type { StakeSource, StoreDb, Tables } from "../tables.ts";
 import { nextReadingDay } from "./wallets.ts";
 

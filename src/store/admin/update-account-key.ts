@@ -1,7 +1,7 @@
 import type { Transaction } from "kysely";
-import type { ApiKey, KeyLimits, KeyRestrictions, LimitPeriod } from "../port.ts";
-import { keyOf } from "../sqlite/caller-reader.ts";
+import { keyOf } from "../core/caller-rows.ts";
 import type { Tables } from "../tables.ts";
+import type { ApiKey, KeyLimits, KeyRestrictions, LimitPeriod } from "../types.ts";
 import { noteChange } from "./changes.ts";
 import { requireAccountKey } from "./find-account-key.ts";
 import { checkKeyFields } from "./keys.ts";

@@ -1,6 +1,6 @@
 import type { Transaction } from "kysely";
 import { readEvmAddress } from "../../schema/index.ts";
-import { DAY_MS } from "../sqlite/store-clock.ts";
+import { DAY_MS } from "../core/day.ts";
 import type { StoreDb, Tables } from "../tables.ts";
 import { linkedName } from "../wallet-callers.ts";
 import { noteChange } from "./changes.ts";

@@ -1,7 +1,7 @@
 /** Changes of a batch to the limits of keys. Pure, like the rest of the plan. */
 import type { OwedTerms, PostRecord } from "../../journal/records.ts";
-import type { CapAmounts } from "../port.ts";
 import type { CapUnit } from "../tables.ts";
+import type { CapAmounts } from "../types.ts";
 import type { AppliedPart, LinePart } from "./post-lines.ts";
 
 /** Free limits of keys, neither spent nor leased, by `capKey`. */

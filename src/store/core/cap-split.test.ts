@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { nano } from "../../ledger/nano.ts";
-import type { CapAmounts } from "../port.ts";
+import type { CapAmounts } from "../types.ts";
 import { type CapRoom, decideCapped } from "./cap-split.ts";
 
 const NONE: CapAmounts = { usd: 0, diem: 0 };

@@ -3,7 +3,7 @@
  * runs the same functions.
  */
 import { nano } from "../../ledger/nano.ts";
-import type { AcquireRequest, BudgetState, CapAmounts, CapAnswer, CapRequest } from "../port.ts";
+import type { AcquireRequest, BudgetState, CapAmounts, CapAnswer, CapRequest } from "../types.ts";
 import { type AcquireDecision, decideAcquire, surplusOf } from "./lease-split.ts";
 
 /** The limits of a key and what is taken of them in the window of a day, as read under lock. */

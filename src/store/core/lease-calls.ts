@@ -2,7 +2,7 @@
 import type { ReadGroup } from "../../journal/index.ts";
 import type { JournalRecord } from "../../journal/records.ts";
 import type { StoreCall, WorkMessage } from "../thread-protocol.ts";
-import type { LeaseRequest } from "./shared-store.ts";
+import type { LeaseRequest } from "./store.ts";
 
 /** A lease call of the event loop; its answer includes the account's posts up to exactly `seq`. */
 export interface LeaseCall {

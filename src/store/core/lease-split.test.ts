@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { UsableMoney } from "../port.ts";
+import type { UsableMoney } from "../types.ts";
 import { type FreeMoney, splitLease } from "./lease-split.ts";
 
 const money = (diem: number, bundled: number, usd: number): FreeMoney[] => [

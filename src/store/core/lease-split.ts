@@ -4,9 +4,15 @@
  */
 import type { MoneySource } from "../../journal/records.ts";
 import { nano } from "../../ledger/nano.ts";
-import type { AcquireRequest, BudgetState, Grant, UsableMoney } from "../port.ts";
-import type { RetainedLeases } from "../sqlite/lease-repository.ts";
+import type { AcquireRequest, BudgetState, Grant, UsableMoney } from "../types.ts";
 import { usableParts } from "./usable-money.ts";
+
+/** A part of a node's leases. */
+export interface RetainedLeases {
+	readonly source: MoneySource;
+	readonly day: number;
+	readonly amount: number;
+}
 
 export interface FreeMoney {
 	readonly source: MoneySource;

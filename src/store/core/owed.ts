@@ -5,7 +5,7 @@
  */
 import type { MoneySource, OwedTerms } from "../../journal/records.ts";
 import { nano } from "../../ledger/nano.ts";
-import type { UsableMoney } from "../port.ts";
+import type { UsableMoney } from "../types.ts";
 import { type AppliedPart, type LinePart, share } from "./post-lines.ts";
 import { usableParts } from "./usable-money.ts";
 

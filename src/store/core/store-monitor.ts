@@ -1,5 +1,5 @@
 /** The interface of a store thread to the node's background work on the store. */
-import type { StoreChange } from "../port.ts";
+import type { StoreChange } from "../types.ts";
 import type { NodeEpoch } from "./batch-applier.ts";
 import type { Instant } from "./term-times.ts";
 

@@ -5,21 +5,22 @@
  */
 import { JournalCorruptError, type JournalPosition, type ReadGroup } from "../../journal/index.ts";
 import { sleep, type Timers } from "../../telemetry/clock.ts";
-import type { AcquireResult, MinuteExchange } from "../port.ts";
+import type { MinuteExchange } from "../minutes.ts";
 import { type AdminRequest, type FromThread, type StoreCall, sentError, type WorkMessage } from "../thread-protocol.ts";
+import type { AcquireResult } from "../types.ts";
 import { SequenceError } from "./batch-applier.ts";
 import { batchesOf, JournalBatches, type JournalTail } from "./journal-batches.ts";
 import { callsWith, isLeaseCall, isLeaseRequest, type LeaseCall, seqForAll } from "./lease-calls.ts";
 import type {
 	LeaseRequest,
 	MinuteExchanger,
-	SharedApplier,
-	SharedConnection,
-	SharedLeases,
-	SharedRpc,
 	Store,
+	StoreApplier,
 	StoredEpoch,
-} from "./shared-store.ts";
+	StoreLeases,
+	StoreLink,
+	StoreRpc,
+} from "./store.ts";
 import { FencedError, StoreSilentError } from "./store-faults.ts";
 import type { MonitorHooks, StoreMonitor } from "./store-monitor.ts";
 import type { Instant, TermClock } from "./term-times.ts";
@@ -35,7 +36,7 @@ const CALL_SILENCE_MS = 10_000;
 export interface StoreThreadDeps<On> {
 	readonly store: Store<On>;
 	/** Connection for the journal's batches and the calls of the event loop. */
-	readonly link: SharedConnection<On>;
+	readonly link: StoreLink<On>;
 	/** Returns the background work of the node. */
 	readonly monitor: (hooks: MonitorHooks) => StoreMonitor<On>;
 	readonly clock: TermClock;
@@ -77,12 +78,12 @@ type CallInTurn = Extract<InTurn, { type: "call" }>;
 export class StoreThread<On> {
 	readonly #deps: StoreThreadDeps<On>;
 	readonly #send: (message: FromThread) => void;
-	readonly #watch: StoreMonitor<On>;
+	readonly #monitor: StoreMonitor<On>;
 	#boot: StoredEpoch;
 	#journal: JournalBatches;
-	#applier: SharedApplier<On>;
-	#leases: SharedLeases<On>;
-	#rpc: SharedRpc<On>;
+	#applier: StoreApplier<On>;
+	#leases: StoreLeases<On>;
+	#rpc: StoreRpc<On>;
 	#queue: InTurn[] = [];
 	#working = false;
 	#closed = false;
@@ -105,7 +106,7 @@ export class StoreThread<On> {
 		this.#applier = deps.store.applier(opened.boot);
 		this.#leases = deps.store.leases(opened.boot);
 		this.#rpc = deps.store.rpc(opened.boot);
-		this.#watch = deps.monitor({
+		this.#monitor = deps.monitor({
 			node: () => this.#boot,
 			appliedSeq: () => this.#appliedSeq,
 			shippedSeq: () => this.#shippedSeq,
@@ -126,7 +127,7 @@ export class StoreThread<On> {
 	static async open<On>(deps: StoreThreadDeps<On>, send: (message: FromThread) => void): Promise<StoreThread<On>> {
 		const opened = await open(deps);
 		const thread = new StoreThread(deps, send, opened);
-		await thread.#watch.start();
+		await thread.#monitor.start();
 		const { id, epoch, appliedSeq } = opened.boot;
 		send({
 			type: "opened",
@@ -273,7 +274,7 @@ export class StoreThread<On> {
 			case "admin": {
 				const answer = await this.#deps.admin(call.arguments);
 				// Listeners learn of the changes before the caller has the answer.
-				await this.#watch.poll();
+				await this.#monitor.poll();
 				return answer;
 			}
 			case "settled":
@@ -310,10 +311,10 @@ export class StoreThread<On> {
 	}
 
 	async #lease(on: On, asks: readonly LeaseRequest[]): Promise<readonly AcquireResult[]> {
-		const results = await this.#leases.execute(on, asks, this.#watch.liveNodes);
+		const results = await this.#leases.execute(on, asks, this.#monitor.liveNodes);
 		const recalled = asks.filter((_, index) => results[index]?.recalled);
 		if (recalled.length > 0)
-			await this.#watch.recall(
+			await this.#monitor.recall(
 				on,
 				recalled.map((leaseRequest) => leaseRequest.arguments.accountId),
 			);
@@ -445,7 +446,7 @@ export class StoreThread<On> {
 		this.#rpc = store.rpc(this.#boot);
 		this.#fenced = false;
 		this.#send({ type: "beat", sentAt, epoch: this.#boot.epoch });
-		this.#watch.resume();
+		this.#monitor.resume();
 	}
 
 	#fatal(error: unknown): void {
@@ -458,7 +459,7 @@ export class StoreThread<On> {
 		this.#closed = true;
 		this.#journal.close();
 		const { closeAdmin, link, minutes } = this.#deps;
-		await Promise.allSettled([this.#watch.stop(), closeAdmin(), link.close(), minutes?.close()]);
+		await Promise.allSettled([this.#monitor.stop(), closeAdmin(), link.close(), minutes?.close()]);
 	}
 
 	#run<T>(work: (on: On) => Promise<T>): Promise<T> {

@@ -1,5 +1,5 @@
 import type { MoneySource } from "../../journal/records.ts";
-import type { UsableMoney } from "../port.ts";
+import type { UsableMoney } from "../types.ts";
 
 /**
  * Returns how much of each budget's free money a request can use: diem by its own bound, bundled credit and USD

@@ -1,7 +1,7 @@
 /** The daily diem allowance on PostgreSQL; its rules: `../sqlite/diem.ts`. */
 import type { SQL } from "bun";
 import type { AllotmentDay } from "../core/entries.ts";
-import { MIN_STAKE_NANO, stakeSql } from "../sqlite/diem.ts";
+import { MIN_STAKE_NANO, stakeSql } from "../core/stake.ts";
 
 /** Returns the allowance of an account on a UTC day in nano-diem; 0 where there is none. */
 export async function stakeOf(sql: SQL, accountId: string, day: number): Promise<number> {

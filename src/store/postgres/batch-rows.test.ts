@@ -6,7 +6,7 @@ import { requestId, SAMPLE_DAY, SAMPLE_PRICE, sampleLine, samplePost } from "../
 import { NANO_PER_USD, nano, pico } from "../../ledger/index.ts";
 import { setAccount } from "../admin.ts";
 import { BatchApplier } from "../core/batch-applier.ts";
-import type { StoredEpoch } from "../core/shared-store.ts";
+import type { StoredEpoch } from "../core/store.ts";
 import { group } from "../testing/posting-contract.ts";
 import { StoreFolder } from "../testing/store-folder.ts";
 import { batchRows } from "./batch-rows.ts";

@@ -1,8 +1,8 @@
 /** Reads keys and accounts for the node's caches. */
 import type { SQL } from "bun";
 import { type Nano, nano } from "../../ledger/nano.ts";
-import type { Account, ApiKey, KeyLoad, KeySpent } from "../port.ts";
-import { accountOf, keyOf, NOTHING_SPENT, windowDays } from "../sqlite/caller-reader.ts";
+import { accountOf, keyOf, NOTHING_SPENT, windowDays } from "../core/caller-rows.ts";
+import type { Account, ApiKey, KeyLoad, KeySpent } from "../types.ts";
 import { readName, type WalletName, walletKey } from "../wallet-callers.ts";
 
 export async function readAccount(sql: SQL, accountId: string): Promise<Account | null> {

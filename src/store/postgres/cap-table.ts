@@ -7,9 +7,9 @@ import type { NodeEpoch } from "../core/batch-applier.ts";
 import type { CapPlace } from "../core/cap-plan.ts";
 import { type CapRoom, NO_ROOM } from "../core/cap-split.ts";
 import { limitNano } from "../core/key-limits.ts";
-import type { CapAmounts, RetainedCap } from "../port.ts";
 import type { CapUnit } from "../tables.ts";
 import type { ReturnRequest } from "../thread-protocol.ts";
+import type { CapAmounts, RetainedCap } from "../types.ts";
 
 /** The amount by which a node's lease grows. */
 export interface CapGrant extends CapPlace {

@@ -1,7 +1,7 @@
 /** Reads changes of other processes in the order of their commits: writers of `changes` rows are serialised. */
 import type { SQL } from "bun";
 import { reloadOf } from "../admin/changes.ts";
-import type { StoreChange } from "../port.ts";
+import type { StoreChange } from "../types.ts";
 
 /** Most rows of one read; the next one continues. */
 const MAX_ROWS = 1_000;

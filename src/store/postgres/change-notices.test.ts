@@ -5,10 +5,10 @@ import { once, type PostgresCluster, startPostgres } from "../../../test/support
 import { until } from "../../../test/support/until.ts";
 import { systemClock, type Timers } from "../../telemetry/clock.ts";
 import { createKey, requestReload, revokeKey } from "../admin.ts";
-import type { ChangeListener } from "../core/shared-store.ts";
+import type { ChangeListener } from "../core/store.ts";
 import { TermClock, termTimes } from "../core/term-times.ts";
-import type { StoreChange } from "../port.ts";
 import { StoreFolder } from "../testing/store-folder.ts";
+import type { StoreChange } from "../types.ts";
 import { connect } from "./connect.ts";
 import { startEpoch } from "./epochs.ts";
 import { migrate } from "./migrate.ts";

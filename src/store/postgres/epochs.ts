@@ -4,7 +4,7 @@
  * frees its leases, in one transaction.
  */
 import type { SQL } from "bun";
-import type { Heartbeat, StoredEpoch } from "../core/shared-store.ts";
+import type { Heartbeat, StoredEpoch } from "../core/store.ts";
 import { FencedError } from "../core/store-faults.ts";
 import { inTransaction } from "./connect.ts";
 

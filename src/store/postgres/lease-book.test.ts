@@ -4,7 +4,7 @@ import { type PostgresCluster, startPostgres } from "../../../test/support/postg
 import { SAMPLE_DAY } from "../../journal/testing/sample-records.ts";
 import { NANO_PER_USD, nano } from "../../ledger/index.ts";
 import { setAccount } from "../admin.ts";
-import type { LeaseRequest, StoredEpoch } from "../core/shared-store.ts";
+import type { LeaseRequest, StoredEpoch } from "../core/store.ts";
 import { StoreFolder } from "../testing/store-folder.ts";
 import { connect } from "./connect.ts";
 import { endEpoch, startEpoch } from "./epochs.ts";

@@ -1,7 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
 import type { SQL } from "bun";
 import { type PostgresCluster, startPostgres } from "../../../test/support/postgres-cluster.ts";
-import { type Migration, SQLITE_MIGRATIONS, StoreTooNewError } from "../sqlite/migrate.ts";
+import { type Migration, StoreTooNewError } from "../core/migration.ts";
+import { SQLITE_MIGRATIONS } from "../sqlite/migrate.ts";
 import { connect } from "./connect.ts";
 import { migrate, POSTGRES_MIGRATIONS, schemaNumber } from "./migrate.ts";
 

@@ -1,6 +1,6 @@
 /** Numbered migrations of the PostgreSQL store, under the numbers and names of the SQLite ones. */
 import type { SQL } from "bun";
-import { type Migration, StoreTooNewError } from "../sqlite/migrate.ts";
+import { type Migration, StoreTooNewError } from "../core/migration.ts";
 import { inTransaction } from "./connect.ts";
 import { MIGRATIONS_LOCK } from "./locks.ts";
 import { books } from "./migrations/0001-books.ts";

@@ -1,7 +1,7 @@
 /** Exchanges minute windows on a connection of their own, so that no batch and no lease delays them. */
 import type { SQL } from "bun";
 import type { Timers } from "../../telemetry/clock.ts";
-import type { MinuteExchanger } from "../core/shared-store.ts";
+import type { MinuteExchanger } from "../core/store.ts";
 import type { MinuteAnswer, MinuteExchange } from "../minutes.ts";
 import { connect } from "./connect.ts";
 import { exchangeMinutes, forgetMinutes } from "./minute-table.ts";

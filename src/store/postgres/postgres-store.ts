@@ -2,7 +2,7 @@
 import type { SQL } from "bun";
 import type { ReadGroup } from "../../journal/index.ts";
 import { BatchApplier } from "../core/batch-applier.ts";
-import type { ChangeListener, Recall, SharedApplier, SharedStore } from "../core/shared-store.ts";
+import type { ChangeListener, Recall, SharedStore, StoreApplier } from "../core/store.ts";
 import { batchRows } from "./batch-rows.ts";
 import { shipBodies } from "./body-parts.ts";
 import { readAccount, readKey } from "./caller-reader.ts";
@@ -42,7 +42,7 @@ export function postgresStore(dataDir: string): SharedStore<SQL> {
 }
 
 /** Ships large bodies first, then the batch whose posts name them. */
-class Shipping implements SharedApplier<SQL> {
+class Shipping implements StoreApplier<SQL> {
 	readonly #dataDir: string;
 	readonly #applier: BatchApplier<SQL>;
 

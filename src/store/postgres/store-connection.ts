@@ -1,6 +1,6 @@
 /** Connections to the store that are abandoned when it falls silent. */
 import type { Timers } from "../../telemetry/clock.ts";
-import type { SharedConnection } from "../core/shared-store.ts";
+import type { StoreLink } from "../core/store.ts";
 import { StoreSilentError } from "../core/store-faults.ts";
 import { wantsNewConnection } from "./faults.ts";
 
@@ -9,7 +9,7 @@ export interface Closable {
 	close(options: { timeout: number }): Promise<void>;
 }
 
-export class StoreConnection<On extends Closable> implements SharedConnection<On> {
+export class StoreConnection<On extends Closable> implements StoreLink<On> {
 	readonly #connect: () => On;
 	readonly #timers: Timers;
 	#on: On;

@@ -3,7 +3,7 @@
  * changes, and recalls. A slow batch delays none of it.
  */
 import { every, type Timers } from "../../telemetry/clock.ts";
-import type { ChangeListener, Recall, SharedConnection, SharedStore } from "../core/shared-store.ts";
+import type { ChangeListener, Recall, SharedStore, StoreLink } from "../core/store.ts";
 import { FencedError } from "../core/store-faults.ts";
 import type { MonitorHooks, StoreMonitor } from "../core/store-monitor.ts";
 import type { Instant, TermClock, TermTimes } from "../core/term-times.ts";
@@ -11,7 +11,7 @@ import { isStoreTrouble } from "./faults.ts";
 
 export interface PostgresMonitorDeps<On> extends MonitorHooks {
 	readonly sharedStore: SharedStore<On>;
-	readonly link: SharedConnection<On>;
+	readonly link: StoreLink<On>;
 	readonly changeListener: ChangeListener;
 	readonly clock: TermClock;
 	readonly timers: Timers;

@@ -3,9 +3,9 @@ import { requireAccountKey } from "../admin/find-account-key.ts";
 import { type KeyWithUsage, withUsage } from "../admin/key-usage.ts";
 import type { AdminStore } from "../admin/open-admin.ts";
 import { lastStakeKnown, stakeOn } from "../admin/stakes.ts";
-import { keyOf } from "../sqlite/caller-reader.ts";
-import { MIN_STAKE_NANO } from "../sqlite/diem.ts";
-import { DAY_MS } from "../sqlite/store-clock.ts";
+import { keyOf } from "../core/caller-rows.ts";
+import { DAY_MS } from "../core/day.ts";
+import { MIN_STAKE_NANO } from "../core/stake.ts";
 
 export interface AccountBalanceQuery {
 	readonly accountId: string;

@@ -2,9 +2,9 @@
 import { sql } from "kysely";
 import { withUsage } from "../admin/key-usage.ts";
 import type { AdminStore } from "../admin/open-admin.ts";
+import { keyOf } from "../core/caller-rows.ts";
+import { DAY_MS } from "../core/day.ts";
 import { limitNano } from "../core/key-limits.ts";
-import { keyOf } from "../sqlite/caller-reader.ts";
-import { DAY_MS } from "../sqlite/store-clock.ts";
 
 export interface AlertReadingsQuery {
 	/** Nano-USD; null: not requested. */

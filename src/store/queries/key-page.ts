@@ -2,8 +2,8 @@
 import { sql } from "kysely";
 import { type KeyUsage, withUsage } from "../admin/key-usage.ts";
 import type { AdminStore } from "../admin/open-admin.ts";
-import type { ApiKey } from "../port.ts";
-import { keyOf } from "../sqlite/caller-reader.ts";
+import { keyOf } from "../core/caller-rows.ts";
+import type { ApiKey } from "../types.ts";
 import { contains } from "./contains.ts";
 
 /** The last key of a page: the next page begins behind it. */

@@ -1,5 +1,5 @@
 import type { AdminStore } from "../admin/open-admin.ts";
-import { DAY_MS } from "../sqlite/store-clock.ts";
+import { DAY_MS } from "../core/day.ts";
 import { firstIdFrom } from "./posts-by-time.ts";
 
 /**

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { DAY_MS } from "../sqlite/store-clock.ts";
+import { DAY_MS } from "../core/day.ts";
 import type { StoreDb } from "../tables.ts";
 import { monthOf, monthStartMs } from "./month.ts";
 

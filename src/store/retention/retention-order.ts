@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { DAY_MS } from "../sqlite/store-clock.ts";
+import { DAY_MS } from "../core/day.ts";
 import { addMonths, monthOf, monthStartMs } from "./month.ts";
 import type { RetentionOrder } from "./retention-step.ts";
 

@@ -1,7 +1,7 @@
 /** Reads changes of other processes: SQLite reports cheaply that something changed, and the `changes` rows say what. */
 import type { Database, Statement } from "bun:sqlite";
 import { reloadOf, TAKES_BACK } from "../admin/changes.ts";
-import type { StoreChange } from "../port.ts";
+import type { StoreChange } from "../types.ts";
 
 interface ChangeRow {
 	readonly id: bigint;

@@ -3,21 +3,9 @@
  * twice. The first use of a day writes its allotment, once.
  */
 import type { Database } from "bun:sqlite";
-import { NANO_PER_USD } from "../../ledger/nano.ts";
+import { MIN_STAKE_NANO, stakeSql } from "../core/stake.ts";
 import { ISSUED } from "../tables.ts";
 import type { StoreClock } from "./store-clock.ts";
-
-/** Least stake with which anything can be spent (accounts, billing: 0.1 diem). */
-export const MIN_STAKE_NANO = NANO_PER_USD / 10;
-
-/**
- * Returns SQL for the stake of an account on a UTC day, given placeholders for both. A stake read from the chain
- * counts for its own day only.
- */
-export function stakeSql(account: string, day: string): string {
-	return `SELECT CASE WHEN source = 'operator' OR from_day = ${day} THEN stake ELSE 0 END AS stake FROM diem_stakes
-		WHERE account_id = ${account} AND from_day <= ${day} ORDER BY from_day DESC LIMIT 1`;
-}
 
 /** Returns the allowance of an account on a UTC day in nano-diem; 0 where there is none. */
 export function stakeOf(db: Database, accountId: string, day: number): number {

@@ -1,7 +1,7 @@
 /** Boots of the one node of a SQLite store. */
 import type { Database } from "bun:sqlite";
 import { randomUUID } from "node:crypto";
-import type { StoredEpoch } from "../core/shared-store.ts";
+import type { StoredEpoch } from "../core/store.ts";
 import type { StoreClock } from "./store-clock.ts";
 import { inTransaction } from "./transaction.ts";
 

@@ -2,10 +2,10 @@
 import type { Database, Statement } from "bun:sqlite";
 import type { MoneySource } from "../../journal/records.ts";
 import { nano } from "../../ledger/nano.ts";
-import { decideGiveBack, splitLease } from "../core/lease-split.ts";
-import type { LeaseRequest } from "../core/shared-store.ts";
-import type { AcquireRequest, AcquireResult, BudgetState } from "../port.ts";
+import { decideGiveBack, type RetainedLeases, splitLease } from "../core/lease-split.ts";
+import type { LeaseRequest } from "../core/store.ts";
 import type { ReturnRequest } from "../thread-protocol.ts";
+import type { AcquireRequest, AcquireResult, BudgetState } from "../types.ts";
 import { stakeOf, writeAllotment } from "./diem.ts";
 import type { StoreClock } from "./store-clock.ts";
 import { inTransaction } from "./transaction.ts";
@@ -15,12 +15,6 @@ interface BudgetRow {
 	readonly day: number;
 	readonly balance: number;
 	readonly leased: number;
-}
-
-export interface RetainedLeases {
-	readonly source: MoneySource;
-	readonly day: number;
-	readonly amount: number;
 }
 
 export class LeaseRepository {

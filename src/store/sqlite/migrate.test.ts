@@ -3,7 +3,8 @@ import { afterEach, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Migration, migrate, SQLITE_MIGRATIONS, StoreTooNewError, schemaNumber } from "./migrate.ts";
+import { type Migration, StoreTooNewError } from "../core/migration.ts";
+import { migrate, SQLITE_MIGRATIONS, schemaNumber } from "./migrate.ts";
 import { openDatabase } from "./open-database.ts";
 
 const folders: string[] = [];

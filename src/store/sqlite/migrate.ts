@@ -1,5 +1,6 @@
 /** Numbered migrations of the SQLite store. PostgreSQL gets a set of its own under the same numbers and names. */
 import type { Database } from "bun:sqlite";
+import { type Migration, StoreTooNewError } from "../core/migration.ts";
 import { books } from "./migrations/0001-books.ts";
 import { exceededLimits } from "./migrations/0002-exceeded-limits.ts";
 import { debitsAndRefunds } from "./migrations/0003-debits-and-refunds.ts";
@@ -14,13 +15,6 @@ import { capLeases } from "./migrations/0011-cap-leases.ts";
 import { consoleSessions } from "./migrations/0012-console.ts";
 import { upstreamVoices } from "./migrations/0013-upstream-voices.ts";
 import { alerts } from "./migrations/0014-alerts.ts";
-
-export interface Migration {
-	readonly number: number;
-	readonly name: string;
-	/** One or more statements. */
-	readonly sql: string;
-}
 
 export const SQLITE_MIGRATIONS: readonly Migration[] = [
 	books,
@@ -38,16 +32,6 @@ export const SQLITE_MIGRATIONS: readonly Migration[] = [
 	upstreamVoices,
 	alerts,
 ];
-
-/** Thrown where a newer version of this program wrote the folder. */
-export class StoreTooNewError extends Error {
-	override readonly name = "StoreTooNewError";
-	readonly code = "STORE_TOO_NEW";
-
-	constructor(found: number, known: number) {
-		super(`the store has schema ${found}, this program knows ${known}; start the version that wrote it`);
-	}
-}
 
 /**
  * Brings the schema to the newest number, one transaction per migration; processes that start together wait for each

@@ -1,7 +1,7 @@
 /** The store on SQLite: one node, whose leases do not expire. */
 import type { Database } from "bun:sqlite";
 import { BatchApplier, type NodeEpoch } from "../core/batch-applier.ts";
-import type { Store } from "../core/shared-store.ts";
+import type { Store } from "../core/store.ts";
 import { BatchRows } from "./batch-rows.ts";
 import { CallerReader } from "./caller-reader.ts";
 import { latestEpoch, startEpoch } from "./epochs.ts";

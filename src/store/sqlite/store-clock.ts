@@ -3,8 +3,7 @@
  * ordered by them.
  */
 import type { Database } from "bun:sqlite";
-
-export const DAY_MS = 86_400_000;
+import { DAY_MS } from "../core/day.ts";
 
 export class StoreClock {
 	readonly #wallMs: () => number;

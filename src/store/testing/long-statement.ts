@@ -2,8 +2,8 @@
 import type { Database } from "bun:sqlite";
 import { NANO_PER_USD } from "../../ledger/nano.ts";
 import { createAccount, openAdmin } from "../admin.ts";
+import { DAY_MS } from "../core/day.ts";
 import { openDatabase } from "../sqlite/open-database.ts";
-import { DAY_MS } from "../sqlite/store-clock.ts";
 
 export interface LongStatement {
 	readonly accountId: string;

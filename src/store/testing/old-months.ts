@@ -1,7 +1,7 @@
 /** Books with charges of several past months in every unit, as a node would have written them. */
 import type { MoneySource } from "../../journal/records.ts";
 import { type AdminStore, createAccount, createKey, setAccount } from "../admin.ts";
-import { DAY_MS } from "../sqlite/store-clock.ts";
+import { DAY_MS } from "../core/day.ts";
 import type { StoreDb } from "../tables.ts";
 
 export interface OldMonths {

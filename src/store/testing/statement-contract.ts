@@ -6,13 +6,13 @@ import { requestId, SAMPLE_DAY, samplePost } from "../../journal/testing/sample-
 import { NANO_PER_USD, nano, pico, ZERO } from "../../ledger/nano.ts";
 import { sharedSecret } from "../admin/store-secret.ts";
 import { type AdminError, type AdminStore, createAccount, createKey, setAccount } from "../admin.ts";
+import { DAY_MS } from "../core/day.ts";
 import { accountBalance } from "../queries/account-balance.ts";
 import type { StatementEntry } from "../queries/statement.ts";
 import { type ExportedLine, exportUsage } from "../queries/usage-export.ts";
 import { type UsageHistory, usageHistory } from "../queries/usage-history.ts";
 import { usagePage } from "../queries/usage-page.ts";
 import { usageSums } from "../queries/usage-sums.ts";
-import { DAY_MS } from "../sqlite/store-clock.ts";
 import type { StoreFolder } from "./store-folder.ts";
 
 /** A store with a node that applies posts of some accounts. */

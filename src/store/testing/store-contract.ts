@@ -13,7 +13,8 @@ import {
 import { findRequest, NANO_PER_USD, nano, pico } from "../../ledger/index.ts";
 import { createAccount, createKey, credit, requestReload, revokeKey, setAccount } from "../admin.ts";
 import { type OpenedStore, type OpenStoreOptions, openStore, type StoreChange } from "../index.ts";
-import type { KeyLoad, StorePort } from "../port.ts";
+import type { StorePort } from "../port.ts";
+import type { KeyLoad } from "../types.ts";
 import type { StoreFolder } from "./store-folder.ts";
 
 const ADMIN_PROCESS = join(import.meta.dir, "admin-process.ts");

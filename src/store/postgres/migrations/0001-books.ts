@@ -1,4 +1,4 @@
-import type { Migration } from "../../sqlite/migrate.ts";
+import type { Migration } from "../../core/migration.ts";
 
 /**
  * The books, as on SQLite: amounts are nano-USD (nano-diem), prices pico-USD per unit, instants Unix milliseconds,

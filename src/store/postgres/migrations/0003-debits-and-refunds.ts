@@ -1,4 +1,4 @@
-import type { Migration } from "../../sqlite/migrate.ts";
+import type { Migration } from "../../core/migration.ts";
 
 /**
  * Money that the operator takes back (`debits`) and refunded charges (`refunds`, a row for each unit of the charge),

@@ -1,4 +1,4 @@
-import type { Migration } from "../../sqlite/migrate.ts";
+import type { Migration } from "../../core/migration.ts";
 
 /** The SQLite migration of this number documents the columns. */
 export const chainStakes: Migration = {

@@ -1,4 +1,4 @@
-import type { Migration } from "../../sqlite/migrate.ts";
+import type { Migration } from "../../core/migration.ts";
 
 /**
  * Counts of all nodes in a minute: one row for each account and subject, with the current or last window. Unlogged: a

@@ -1,4 +1,4 @@
-import type { Migration } from "../../sqlite/migrate.ts";
+import type { Migration } from "../../core/migration.ts";
 
 /**
  * Records of the chain proxy, as on SQLite. Other nodes answer from them, so bodies above 256 KiB are stored too, in

@@ -1,4 +1,4 @@
-import type { Migration } from "../../sqlite/migrate.ts";
+import type { Migration } from "../../core/migration.ts";
 
 /**
  * Wallets that pay with a balance of their own: `identity` of such an account is `eip155:<chain>:<address>` or

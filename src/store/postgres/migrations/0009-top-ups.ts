@@ -1,4 +1,4 @@
-import type { Migration } from "../../sqlite/migrate.ts";
+import type { Migration } from "../../core/migration.ts";
 
 /**
  * Payments of wallets for their balance, as on SQLite. `broadcast_turns`: which node may take the next nonce of a key

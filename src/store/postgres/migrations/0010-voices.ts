@@ -1,4 +1,4 @@
-import type { Migration } from "../../sqlite/migrate.ts";
+import type { Migration } from "../../core/migration.ts";
 
 /** Voices that callers brought, and their samples in parts, as on SQLite. */
 export const voices: Migration = {

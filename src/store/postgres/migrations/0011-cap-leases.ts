@@ -1,4 +1,4 @@
-import type { Migration } from "../../sqlite/migrate.ts";
+import type { Migration } from "../../core/migration.ts";
 
 /**
  * The part of a key's limits that each node may spend without calling the store, by the UTC day of the requests. The

@@ -1,4 +1,4 @@
-import type { Migration } from "../../sqlite/migrate.ts";
+import type { Migration } from "../../core/migration.ts";
 
 /**
  * Sessions of the console: `hash` is the sha256 of the session's secret, `key_hash` that of the key that signed in.

@@ -1,4 +1,4 @@
-import type { Migration } from "../../sqlite/migrate.ts";
+import type { Migration } from "../../core/migration.ts";
 
 /** Voices as upstreams keep them, as on SQLite. */
 export const upstreamVoices: Migration = {

@@ -1,4 +1,4 @@
-import type { Migration } from "../../sqlite/migrate.ts";
+import type { Migration } from "../../core/migration.ts";
 
 /**
  * Firing alerts, so that one of several nodes reports each: `owner` saw it last, at `seen_at`; when the owner falls

@@ -1,4 +1,4 @@
-import type { Migration } from "../migrate.ts";
+import type { Migration } from "../../core/migration.ts";
 
 /**
  * The books. Amounts are nano-USD (nano-diem), prices pico-USD per unit, instants Unix milliseconds, days UTC days

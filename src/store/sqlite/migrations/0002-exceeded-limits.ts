@@ -1,4 +1,4 @@
-import type { Migration } from "../migrate.ts";
+import type { Migration } from "../../core/migration.ts";
 
 /** The last requests of each account that a limit refused; new ones push out older ones. */
 export const exceededLimits: Migration = {

@@ -1,4 +1,4 @@
-import type { Migration } from "../migrate.ts";
+import type { Migration } from "../../core/migration.ts";
 
 /**
  * Stakes that are read from a chain, and keys that a wallet creates for itself.

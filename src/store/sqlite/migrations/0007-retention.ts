@@ -1,4 +1,4 @@
-import type { Migration } from "../migrate.ts";
+import type { Migration } from "../../core/migration.ts";
 
 /**
  * Rows that leave the store for archive files, and the sums that replace them (docs/money.md, "Old months").

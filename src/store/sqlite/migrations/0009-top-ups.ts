@@ -1,4 +1,4 @@
-import type { Migration } from "../migrate.ts";
+import type { Migration } from "../../core/migration.ts";
 
 /**
  * Payments of wallets for their balance. `units` are base units of the token, `amount` nano-USD; `valid_before` is

@@ -1,4 +1,4 @@
-import type { Migration } from "../migrate.ts";
+import type { Migration } from "../../core/migration.ts";
 
 /**
  * Voices that callers brought, and the samples that they are made from. `owner` is an account's id, or a wallet's

@@ -1,4 +1,4 @@
-import type { Migration } from "../migrate.ts";
+import type { Migration } from "../../core/migration.ts";
 
 /**
  * Voices as upstreams keep them: `name` is the upstream's own, null while it is being created. The node that creates

@@ -1,13 +1,13 @@
 /**
- * The interface of a node's store thread to the books that several nodes share. `On` is what a call runs on: a
+ * The interface of the store thread to its books. `On` is what a call runs on: a SQLite database, a
  * connection to PostgreSQL or, in the simulation of many nodes, an in-memory store with the same rules. Each call is
  * one transaction. All throw `FencedError` and trouble of the store (`faults.ts`).
  */
 import type { ReadGroup } from "../../journal/index.ts";
 import type { CreditBucket, CreditQuery, IdempotencyBatch, StoredClaim } from "../idempotency.ts";
 import type { MinuteAnswer, MinuteExchange } from "../minutes.ts";
-import type { Account, AcquireRequest, AcquireResult, BudgetState, KeyLoad, StoreChange } from "../port.ts";
 import type { ReturnRequest } from "../thread-protocol.ts";
+import type { Account, AcquireRequest, AcquireResult, BudgetState, KeyLoad, StoreChange } from "../types.ts";
 import type { NodeEpoch } from "./batch-applier.ts";
 
 /** A boot of a node, and how far its journal is applied. */
@@ -31,11 +31,11 @@ export interface Store<On> {
 	readKey(on: On, hash: string, day: number): Promise<KeyLoad | "revoked" | null>;
 	readAccount(on: On, accountId: string): Promise<Account | null>;
 	/** See `batch-applier.ts`. */
-	applier(node: NodeEpoch): SharedApplier<On>;
+	applier(node: NodeEpoch): StoreApplier<On>;
 	/** See `lease-repository.ts`. */
-	leases(node: NodeEpoch): SharedLeases<On>;
+	leases(node: NodeEpoch): StoreLeases<On>;
 	/** See `rpc-repository.ts`. */
-	rpc(node: NodeEpoch): SharedRpc<On>;
+	rpc(node: NodeEpoch): StoreRpc<On>;
 }
 
 /** A store that several nodes share: their leases live for a term. */
@@ -50,7 +50,7 @@ export interface SharedStore<On> extends Store<On> {
 	recallLeases(on: On, nodeId: string, accountIds: readonly string[]): Promise<void>;
 }
 
-export interface SharedApplier<On> {
+export interface StoreApplier<On> {
 	apply(on: On, groups: readonly ReadGroup[]): Promise<number>;
 }
 
@@ -59,13 +59,13 @@ export type LeaseRequest =
 	| { readonly name: "acquire"; readonly arguments: AcquireRequest }
 	| { readonly name: "giveBack"; readonly arguments: ReturnRequest };
 
-export interface SharedLeases<On> {
+export interface StoreLeases<On> {
 	/** Runs all of them in one transaction, each on another account; the answers are in the order of `requests`. */
 	execute(on: On, requests: readonly LeaseRequest[], liveNodes: number): Promise<AcquireResult[]>;
 	budgets(on: On, accountId: string, day: number): Promise<readonly BudgetState[]>;
 }
 
-export interface SharedRpc<On> {
+export interface StoreRpc<On> {
 	idempotency(on: On, batch: IdempotencyBatch): Promise<readonly StoredClaim[]>;
 	credits(on: On, question: CreditQuery): Promise<readonly CreditBucket[]>;
 }
@@ -78,7 +78,7 @@ export interface Heartbeat {
 }
 
 /** The connection to the books. */
-export interface SharedConnection<On> {
+export interface StoreLink<On> {
 	/**
 	 * Runs work that ends within `silenceMs`, one way or the other. Throws `StoreSilentError`, and errors of the work.
 	 */
