@@ -36,6 +36,8 @@ const FORBIDDEN: readonly (readonly [string, string])[] = [
 	...pairs(["access", "budgets", "catalog", "upstreams", "engines", "payments"]),
 	...["budgets", "catalog", "upstreams", "engines", "payments"].map((module) => imports("server", module)),
 	...["journal", "ledger", "store"].map((module) => imports(module, "assets")),
+	["src/store/core/sqlite.ts", "../sqlite/part.ts"],
+	["src/store/core/postgres.ts", "../postgres/part.ts"],
 	// Past the layer below.
 	...["journal", "ledger", "store"].flatMap((module) => [imports("routes", module), imports("completions", module)]),
 	...["journal", "ledger", "store"].map((module): readonly [string, string] => [
