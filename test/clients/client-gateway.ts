@@ -155,7 +155,9 @@ export async function startClientGateway(): Promise<ClientGateway> {
 	const leave = new AbortController();
 	const waiting = crowded.chat({ model: "waits", messages: [{ role: "user", content: "x" }] }, { signal: leave.signal });
 	waiting.catch(() => {});
-	await until(() => crowded.listening.running === 1, "the request that fills the gateway");
+	// Once the upstream has it, no later request is anybody else's.
+	const hasArrived = () => upstream.requests.some(({ body }) => body.model === "waits");
+	await until(() => crowded.listening.running === 1 && hasArrived(), "the request that fills the gateway");
 	return {
 		gate,
 		upstream,

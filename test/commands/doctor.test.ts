@@ -142,7 +142,7 @@ test("upstreams, models, chains and addresses that are wrong are each found, wit
 	expect(code).toBe(1);
 	expect(find("server")).toMatchObject({
 		state: "fault",
-		text: expect.stringContaining(`Port ${held.port} on 127.0.0.1 is taken`),
+		text: expect.stringContaining(`Port ${held.port} on 127.0.0.1 is in use`),
 		mend: `TURNPIKE_PORT=${(held.port ?? 0) + 1} npm start`,
 	});
 	expect(find("disk")).toMatchObject({ state: "fault", mend: "journal: {minFreeDiskMb: 200}" });

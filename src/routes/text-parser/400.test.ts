@@ -30,7 +30,7 @@ const faults: readonly (readonly [what: string, bytes: Uint8Array<ArrayBuffer> |
 	["is empty", "", "file_empty", "is empty"],
 	["has only white space", " \n\t ", "file_empty", "has no text"],
 	["is a picture", bytesOf("\x89PNG\r\n\x1a\n\0\0"), "file_unsupported", "an image"],
-	["is of no known type", bytesOf("\x01\x02\0\x03binary\xff"), "file_unsupported", "no text"],
+	["is of no known type", bytesOf("\x01\x02\0\x03binary\xff"), "file_unsupported", "not text"],
 	["is an archive", new Uint8Array(zipFile({ "a.bin": "x" })), "file_unsupported", "a zip archive"],
 	["is an old workbook of nothing", ole("Workbook"), "file_corrupt", "cut off"],
 	["has a password", sample("encrypted.docx"), "file_encrypted", "password"],
