@@ -35,7 +35,7 @@ export async function announce(announcement: Announcement): Promise<void> {
 			keyFromEnvironment: adminKey !== null,
 			creditUsd: config.accounts.startingCreditUsd,
 			chatModel: readyChatModel(gateway.catalog, isReady),
-			chatNote: needsModel ? "The built-in chat model is being downloaded. Until it is ready, try this:" : null,
+			chatNote: needsModel ? "The built-in chat model is being downloaded; a line here says when it is ready." : null,
 			network: networks.find(([, { enabled, upstreams }]) => enabled !== false && upstreams.length > 0)?.[0] ?? null,
 		}),
 	);
