@@ -143,9 +143,9 @@ try {
 
 Written by \`bun bench/settles.ts\`. ${here.date}, commit ${here.commit}; ${here.processor}, ${here.cores} cores. A request holds a worst case,
 posts a price of two lines and waits until it is durable; ${atOnce} at once, in one process, PostgreSQL on the same cores; the
-median of ${options.rounds} rounds of ${seconds} s. Beside them what a service without a journal does on the same PostgreSQL: one transaction
-a request, in one statement, which takes the price from the balance and writes the post and its two lines, over 16
-connections (no hold, no sums by day, no entry numbers, no foreign keys, fewer indexes). \`cold/s\`: the rate of the first requests, one for each account, which read a key and ask for
+median of ${options.rounds} rounds of ${seconds} s. Beside them is what a service without a journal does on the same PostgreSQL: one
+transaction a request, over 16 connections. Its one statement takes the price from the balance and writes the post and its two
+lines (no hold, no sums by day, no entry numbers, no foreign keys, fewer indexes). \`cold/s\`: the rate of the first requests, one for each account, which read a key and ask for
 money.${busy}
 
 ### ${Number(options.accounts).toLocaleString("en-US")} accounts

@@ -4,26 +4,18 @@
  * so that an answer includes those posts and no later one of this node.
  */
 import { JournalCorruptError, type JournalPosition, type ReadGroup } from "../../journal/index.ts";
-import { sleep, type Timers } from "../../telemetry/clock.ts";
+import { sleep } from "../../telemetry/clock.ts";
 import type { MinuteExchange } from "../minutes.ts";
 import { type AdminRequest, type FromThread, type StoreCall, sentError, type WorkMessage } from "../thread-protocol.ts";
 import type { AcquireResult } from "../types.ts";
 import { SequenceError } from "./batch-applier.ts";
 import { batchesOf, JournalBatches, type JournalTail } from "./journal-batches.ts";
 import { callsWith, isLeaseCall, isLeaseRequest, type LeaseCall, seqForAll } from "./lease-calls.ts";
-import type {
-	LeaseRequest,
-	MinuteExchanger,
-	Store,
-	StoreApplier,
-	StoredEpoch,
-	StoreLeases,
-	StoreLink,
-	StoreRpc,
-} from "./store.ts";
+import type { LeaseRequest, StoreApplier, StoredEpoch, StoreLeases, StoreRpc } from "./store.ts";
 import { FencedError, StoreSilentError } from "./store-faults.ts";
-import type { MonitorHooks, StoreMonitor } from "./store-monitor.ts";
-import type { Instant, TermClock } from "./term-times.ts";
+import type { StoreMonitor } from "./store-monitor.ts";
+import type { StoreThreadDeps } from "./store-thread-deps.ts";
+import type { Instant } from "./term-times.ts";
 
 const RETRY_MS = 100;
 /** A batch that takes longer no longer delays answers. */
@@ -31,45 +23,6 @@ const SLOW_MS = 3_000;
 /** Work that takes longer gives up its connection. This is long enough for a first batch over a link of 500 ms. */
 const SILENCE_MS = 20_000;
 const CALL_SILENCE_MS = 10_000;
-
-/** The dependencies and settings of the thread. */
-export interface StoreThreadDeps<On> {
-	readonly store: Store<On>;
-	/** Connection for the journal's batches and the calls of the event loop. */
-	readonly link: StoreLink<On>;
-	/** Returns the background work of the node. */
-	readonly monitor: (hooks: MonitorHooks) => StoreMonitor<On>;
-	readonly clock: TermClock;
-	readonly timers: Timers;
-	/** How long the store keeps the node's leases without a heartbeat; null: they do not expire. */
-	readonly termMs: number | null;
-	/** Returns true for trouble that may pass by itself: the work is tried again. */
-	readonly isStoreTrouble: (error: unknown) => boolean;
-	/** The node's id in these books. */
-	readonly nodeId: string;
-	/** Folder named in messages. */
-	readonly dataDir: string;
-	/** How long a call waits for a store that cannot be written. */
-	readonly callPatienceMs: number;
-	/** Most records of a batch: few enough that others wait only briefly for its locks. */
-	readonly batchRecords: number;
-	/** Returns the node's journal from `nextSeq` on. */
-	readonly journal: (nextSeq: number) => JournalTail;
-	/** Runs an operation of `admin/operations.ts`. */
-	readonly admin: (request: AdminRequest) => Promise<unknown>;
-	/** True where old rows may move to archives beside the other work, over a connection that waits for no other. */
-	readonly retainsAside: boolean;
-	/**
-	 * Lets messages and timers come between two batches, and before a call that others may join; left out where the work
-	 * itself waits for a server.
-	 */
-	readonly pause?: () => Promise<void>;
-	/** Returns the sequence up to which the store survives a power cut; left out where that is what is applied. */
-	readonly checkpointedSeq?: () => number;
-	/** Minute windows, exchanged in parallel to everything else; left out where nodes count alone. */
-	readonly minutes?: MinuteExchanger;
-	readonly closeAdmin: () => Promise<void>;
-}
 
 /** Messages that are handled one after the other. */
 type InTurn = Exclude<WorkMessage, { type: "minutes" }> | { readonly type: "catch-up" };
