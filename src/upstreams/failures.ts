@@ -78,7 +78,7 @@ const MAX_RETRY_SECONDS = 300;
 const OVERFLOW = [
 	/maximum context length/i,
 	/context[_ ](?:length|size|window)[_ ]?(?:is )?exceed/i,
-	/exceeds? (?:the |this model'?s? |its )?(?:available |maximum |model'?s? )?(?:context|number of tokens)/i,
+	/exceed(?:s|ed)? (?:the |this model'?s? |its )?(?:available |maximum |model'?s? )?(?:context|number of tokens)/i,
 	/(?:longer|greater|larger|more tokens) than (?:the )?(?:model'?s? )?(?:maximum )?(?:model length|context)/i,
 	/context the overflows|prompt is too long|input is too long|too many tokens|max_model_len/i,
 ];
@@ -154,7 +154,9 @@ export function isErrorBody(body: Readonly<Record<string, unknown>>): boolean {
 	if (body.success === false && !(Array.isArray(choices) && choices.length > 0)) return true;
 	if (choices !== undefined || typeof object === "string") return false;
 	const texts = [body.message, body.msg, body.error_msg, body.detail];
-	return texts.some((text) => typeof text === "string") || Array.isArray(body.detail ?? body.errors);
+	const list = body.detail ?? body.errors;
+	// Cloudflare puts an empty `errors` beside each `result`.
+	return texts.some((text) => typeof text === "string") || (Array.isArray(list) && (list.length > 0 || body.success !== true));
 }
 
 /** Returns true if any JSON is an error: Google sends errors as a list of one. */
@@ -163,17 +165,25 @@ export function isErrorAnswer(value: unknown): boolean {
 	return isRecord(first) && isErrorBody(first);
 }
 
+/** Anthropic's status for "overloaded", which requests a pause as 429 does. */
+const OVERLOADED = 529;
+
 /** Returns the failure of an answer with a status other than 2xx, or of an error inside a 200 (`status` 200). */
-export function failureOfAnswer(status: number, body: unknown, retryAfter: string | null): UpstreamFailure {
+export function failureOfAnswer(status: number, body: unknown, retryAfterHeader: string | null): UpstreamFailure {
 	const text = errorTextOf(body);
 	const isInside = status >= 200 && status < 300;
-	const effective = isInside ? effectiveStatus(text) : status;
+	const stated = isInside ? effectiveStatus(text) : status;
+	const effective = stated === OVERLOADED ? 429 : stated;
+	const delay = retryDelayOf(body);
+	const retryAfter = retryAfterHeader ?? delay;
 	// Error texts may quote the prompt, so only codes are logged.
 	const detail = [`status ${status}`, text.code || text.type].filter(Boolean).join(", ").slice(0, 200);
 	if (effective >= 300 && effective < 400) return brokenAnswer(`status ${status}: a redirect`, status);
 	if (isContentRefusal(effective, text, body)) {
 		return new UpstreamFailure("request", contentRefusal(messageForCaller(text)), detail, effective);
 	}
+	// Gemini says "exceeded your current quota" of the quota of a minute, too.
+	if (effective === 429 && delay !== null) return busy(detail, retryAfterSeconds(retryAfter), effective);
 	if (isAccount(effective, text)) {
 		const failure = account(detail, effective);
 		if (REFUSALS.has(effective)) failure.words = ACCOUNT_WORDS.exec(text.message)?.[0];
@@ -202,6 +212,14 @@ export function failureOfAnswer(status: number, body: unknown, retryAfter: strin
 		default:
 			return brokenAnswer(detail, effective);
 	}
+}
+
+/** Returns the delay in seconds of Google's RetryInfo (google.rpc.RetryInfo in `error.details`); null without one. */
+function retryDelayOf(body: unknown): string | null {
+	const first: unknown = Array.isArray(body) ? body[0] : body;
+	const details = isRecord(first) && isRecord(first.error) && Array.isArray(first.error.details) ? first.error.details : [];
+	const delay = details.filter(isRecord).find(({ retryDelay }) => typeof retryDelay === "string")?.retryDelay;
+	return typeof delay === "string" ? delay.replace(/s$/, "") : null;
 }
 
 /** Returns the status to act on. Words about our account are read as a refusal's: they may quote the caller. */

@@ -1,7 +1,7 @@
 /** Tells by its beginning in which form a body is: servers send the other form, and label it wrongly. */
 import { isRecord } from "../../schema/is-record.ts";
 import { isFinishReason } from "../finish-reason.ts";
-import { isOllamaAnswer } from "./ollama-answer.ts";
+import { nativeFormOf } from "./native-answers.ts";
 
 const OPENING_ANGLE = 0x3c;
 const OPENING_BRACE = 0x7b;
@@ -54,7 +54,7 @@ export function isChunkLines(bytes: Uint8Array): boolean {
 
 function isChunk(value: unknown): boolean {
 	if (!isRecord(value)) return false;
-	if (value.object === "chat.completion.chunk" || isOllamaAnswer(value)) return true;
+	if (value.object === "chat.completion.chunk" || nativeFormOf(value) !== undefined) return true;
 	const { choices } = value;
 	if (!Array.isArray(choices)) return false;
 	const first: unknown = choices[0];

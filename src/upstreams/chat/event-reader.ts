@@ -18,7 +18,7 @@ import { ArrayLines } from "./array-lines.ts";
 import { beginsAsArray } from "./body-beginning.ts";
 import { type ChatEvent, type EventFrame, FramedEvent, frameOf } from "./event-frame.ts";
 import { failureOfChoices } from "./failed-choice.ts";
-import { isOllamaAnswer, OllamaChunks } from "./ollama-answer.ts";
+import { NativeAnswer } from "./native-answers.ts";
 import { SplitSecrets } from "./split-secrets.ts";
 import { choiceUsage, usageOf } from "./usage.ts";
 
@@ -47,7 +47,7 @@ export class EventReader {
 	/** null if no secret is sent to the upstream. */
 	readonly #split: SplitSecrets | null;
 	readonly #frames: EventFrame[] = [];
-	readonly #ollama = new OllamaChunks();
+	readonly #native = new NativeAnswer();
 	/** null if the body is no array; undefined while all bytes were blank. */
 	#array: ArrayLines | null | undefined;
 	#misses = 0;
@@ -100,6 +100,7 @@ export class EventReader {
 				if (this.#split === null) events.push(event);
 				else for (const masked of this.#split.take(event)) events.push(masked);
 			}
+			if (this.#parser.done && !this.#finishReasonSeen) this.#endNative(events);
 			if (this.#isOver && this.#split !== null) for (const masked of this.#split.flush()) events.push(masked);
 		} catch (error) {
 			this.#fault = isStreamFault(error) ? brokenAnswer(error.message) : error;
@@ -131,6 +132,14 @@ export class EventReader {
 	}
 
 	#next(): ChatEvent | null {
+		for (;;) {
+			const event = this.#nextOrNothing();
+			if (event !== undefined) return event;
+		}
+	}
+
+	/** Returns the next event; undefined for one without anything for the caller; null if no event is complete. */
+	#nextOrNothing(): ChatEvent | null | undefined {
 		for (const frame of this.#frames) {
 			const written = this.#parser.nextBetween(frame.lineHead, frame.lineTail);
 			if (written === null) continue;
@@ -155,8 +164,8 @@ export class EventReader {
 		return event;
 	}
 
-	/** Parses an event; returns null if the body ended within it. */
-	#parse(text: string): ChatEvent | null {
+	/** Parses an event; returns null if the body ended within it, undefined if it has nothing for the caller. */
+	#parse(text: string): ChatEvent | null | undefined {
 		let parsed: unknown;
 		try {
 			if (text.length > SMALL_EVENT_CHARS) atOnce(cutJson(Buffer.from(text), EVENT_BOUNDS, CUT_NOTHING));
@@ -169,16 +178,25 @@ export class EventReader {
 		}
 		if (isErrorAnswer(parsed)) throw failureOfAnswer(200, parsed, null);
 		if (!isRecord(parsed)) throw brokenAnswer("an event of the stream is not a JSON object");
-		const body: Fields = isOllamaAnswer(parsed) ? this.#ollama.chunk(parsed) : parsed;
+		const body = this.#native.chunk(parsed);
+		if (body === null) return undefined;
 		if (this.#array && !Array.isArray(body.choices)) throw brokenAnswer("an array of something else than chunks");
 		const failure = failureOfChoices(body.choices);
 		if (failure !== null) throw failure;
 		if (body.usage || body.x_groq || body.eval_count || choiceUsage(body.choices)) this.#usage = usageOf(body) ?? this.#usage;
 		this.#countChoices(body.choices);
 		if (!this.#finishReasonSeen) this.#finishReasonSeen = hasFinishReason(body.choices);
-		if (body !== parsed) return { text: JSON.stringify(body), body, frame: null, written: "", piece: "" };
+		if (body !== parsed) return unframed(JSON.stringify(body), body);
 		if (this.#misses < MAX_MISSES && !text.includes("\n") && text.length <= MAX_FRAME_LENGTH) this.#learn(text, body);
-		return { text: onOneLine(text), body, frame: null, written: "", piece: "" };
+		return unframed(onOneLine(text), body);
+	}
+
+	/** Adds the end of an answer in a form whose streams have no finish reason. */
+	#endNative(events: ChatEvent[]): void {
+		const body = this.#native.end();
+		if (body === null) return;
+		this.#finishReasonSeen = true;
+		events.push(unframed(JSON.stringify(body), body));
 	}
 
 	/** Counts different choices. Servers number them from 0, or from 1, or not at all. */
@@ -195,6 +213,11 @@ export class EventReader {
 		if (this.#frames.length === MAX_FRAMES) this.#frames.pop();
 		this.#frames.unshift(frame);
 	}
+}
+
+/** Returns an event without a frame. */
+function unframed(text: string, body: Fields): ChatEvent {
+	return { text, body, frame: null, written: "", piece: "" };
 }
 
 /** Joins data of several lines: a line end is valid JSON only between tokens, where it equals a blank. */

@@ -6,7 +6,7 @@ import { isRecord } from "../../schema/is-record.ts";
 import { nextTurn } from "../../wire/index.ts";
 import type { ChatEvent } from "./event-frame.ts";
 import { EventReader } from "./event-reader.ts";
-import { isOllamaAnswer, OllamaChunks } from "./ollama-answer.ts";
+import { NativeAnswer } from "./native-answers.ts";
 import { argumentsText, CallIdentity, isWholeObject } from "./tool-call-identity.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -30,11 +30,13 @@ export async function completionOfEvents(bytes: Uint8Array, maxEventBytes: numbe
 	return Buffer.from(JSON.stringify(joined.completion));
 }
 
-/** Returns the whole answer that one answer of Ollama's own API is; other values unchanged. */
-export function ofOllama(value: unknown): unknown {
-	if (!isOllamaAnswer(value)) return value;
+/** Returns the whole answer that one native answer is (`native-answers.ts`); other values unchanged. */
+export function completionOfNative(value: unknown): unknown {
+	if (!isRecord(value)) return value;
+	const chunk = new NativeAnswer().chunk(value);
+	if (chunk === null || chunk.object !== "chat.completion.chunk") return chunk ?? value;
 	const joined = new JoinedChunks();
-	joined.take([{ body: new OllamaChunks().chunk(value) }]);
+	joined.take([{ body: chunk }]);
 	return joined.completion;
 }
 
@@ -145,7 +147,7 @@ class JoinedChoice {
 
 	whole(index: number): Fields {
 		const logprobs = this.#logprobs.length === 0 ? null : { content: this.#logprobs, refusal: null };
-		const ended = { index, logprobs, finish_reason: "stop", ...this.#rest };
+		const ended = { index, logprobs, finish_reason: this.#calls.length > 0 ? "tool_calls" : "stop", ...this.#rest };
 		if (this.#text !== null) return { ...ended, text: this.#text };
 		const calls = this.#calls.map(({ rest, called, written }) => ({
 			type: "function",

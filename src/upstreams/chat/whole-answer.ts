@@ -4,7 +4,7 @@ import { cancelBody } from "../connect.ts";
 import { brokenAnswer, failureOfAnswer, isErrorAnswer } from "../failures.ts";
 import { parsedAnswer } from "../parsed-answer.ts";
 import { failureOfChoices } from "./failed-choice.ts";
-import { ofOllama } from "./other-form.ts";
+import { completionOfNative } from "./other-form.ts";
 import type { WholeAnswer } from "./port.ts";
 import { usageOf } from "./usage.ts";
 
@@ -54,7 +54,7 @@ export async function checkedCompletion(
 	const parsed = await parsedAnswer(bytes, status);
 	const { long } = parsed;
 	if (isErrorAnswer(parsed.value)) throw failureOfAnswer(200, parsed.value, null);
-	const value = long.isEmpty ? ofOllama(parsed.value) : parsed.value;
+	const value = long.isEmpty ? completionOfNative(parsed.value) : parsed.value;
 	const json = value === parsed.value ? parsed.json : Buffer.from(JSON.stringify(value));
 	if (!isRecord(value)) throw brokenAnswer(`status ${status}: the body is not a JSON object`, status);
 	const { choices } = value;

@@ -3,8 +3,6 @@ import { ApiError } from "../../../errors/index.ts";
 import { isRecord } from "../../../schema/is-record.ts";
 import { brokenAnswer, failureOfAnswer, isErrorBody, UpstreamFailure, upstreamOffline } from "../../failures.ts";
 
-/** Anthropic's status for "overloaded", which requests a pause as 429 does. */
-const OVERLOADED = 529;
 const MAX_CAUSES = 5;
 
 /**
@@ -47,7 +45,7 @@ function answerFault(error: APICallError, status: number): UpstreamFailure {
 		return isRecord(body) && isErrorBody(body)
 			? failureOfAnswer(status, body, null)
 			: brokenAnswer("the answer cannot be read", status);
-	return failureOfAnswer(status === OVERLOADED ? 429 : status, body, retryAfter(error.responseHeaders, body));
+	return failureOfAnswer(status, body, error.responseHeaders?.["retry-after"] ?? null);
 }
 
 /** Returns the failure of an error event, which packages report as `{message, type, code, statusCode}`. */
@@ -55,7 +53,7 @@ function eventFault(event: unknown): UpstreamFailure {
 	if (!isRecord(event)) return brokenAnswer("an error event of the stream");
 	const { message, type, code, statusCode } = event;
 	const status = [statusCode, code].map(Number).find((value) => value >= 400 && value <= 599) ?? 500;
-	return failureOfAnswer(status === OVERLOADED ? 429 : status, { error: { message, type, code } }, null);
+	return failureOfAnswer(status, { error: { message, type, code } }, null);
 }
 
 /** Returns the innermost error with a connection's code. */
@@ -77,13 +75,4 @@ function parseOrNull(text: string | undefined): unknown {
 	} catch {
 		return trimmed === "" || trimmed.startsWith("<") ? {} : { message: trimmed };
 	}
-}
-
-/** Returns the header Retry-After, or Google's RetryInfo ("google.rpc.RetryInfo"), in seconds. */
-function retryAfter(headers: Readonly<Record<string, string>> | undefined, body: unknown): string | null {
-	const header = headers?.["retry-after"];
-	if (header !== undefined) return header;
-	const details = isRecord(body) && isRecord(body.error) && Array.isArray(body.error.details) ? body.error.details : [];
-	const delay = details.filter(isRecord).find(({ retryDelay }) => typeof retryDelay === "string")?.retryDelay;
-	return typeof delay === "string" ? delay.replace(/s$/, "") : null;
 }
