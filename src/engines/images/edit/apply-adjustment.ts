@@ -20,10 +20,11 @@ const SEPIA: Matrix = [
 export async function applyAdjustment(canvas: Canvas, adjustment: Adjustment): Promise<Canvas> {
 	if (adjustment.op === "pixelate") return pixelate(canvas, adjustment.px);
 	if (adjustment.op === "blur") return blur(canvas, adjustment.px);
+	if (adjustment.op === "vignette") return vignette(canvas, adjustment.percent / 100);
 	return toCanvas(adjust(sharpOf(canvas), adjustment));
 }
 
-function adjust(image: Sharp, adjustment: Exclude<Adjustment, { readonly op: "pixelate" | "blur" }>): Sharp {
+function adjust(image: Sharp, adjustment: Exclude<Adjustment, { readonly op: "pixelate" | "blur" | "vignette" }>): Sharp {
 	switch (adjustment.op) {
 		case "sharpen":
 			return image.sharpen({ sigma: adjustment.amount });
@@ -51,6 +52,8 @@ function adjust(image: Sharp, adjustment: Exclude<Adjustment, { readonly op: "pi
 			const share = (adjustment.percent / 100) * alpha;
 			return scaledChannels(image, 1 - share, [r * share, g * share, b * share]);
 		}
+		case "opacity":
+			return image.linear([1, 1, 1, adjustment.percent / 100], [0, 0, 0, 0]);
 	}
 }
 
@@ -92,6 +95,19 @@ function hueTurn(radians: number): Matrix {
 		[0.213 - cos * 0.213 + sin * 0.143, 0.715 + cos * 0.285 + sin * 0.14, 0.072 - cos * 0.072 - sin * 0.283],
 		[0.213 - cos * 0.213 - sin * 0.787, 0.715 - cos * 0.715 + sin * 0.715, 0.072 + cos * 0.928 + sin * 0.072],
 	];
+}
+
+/** Darkens by the square of the distance from the middle: not at all there, by the whole share in the corners. */
+function vignette({ data, width, height }: Canvas, share: number): Canvas {
+	const result = new Uint8Array(data);
+	for (let y = 0, at = 0; y < height; y += 1)
+		for (let x = 0; x < width; x += 1, at += 4) {
+			const across = (2 * x + 1) / width - 1;
+			const down = (2 * y + 1) / height - 1;
+			const light = 1 - (share * (across * across + down * down)) / 2;
+			for (let channel = at; channel < at + 3; channel += 1) result[channel] = Math.round((data[channel] ?? 0) * light);
+		}
+	return { data: result, width, height };
 }
 
 /** Replaces squares, from the upper left corner on, by their mean colour. */

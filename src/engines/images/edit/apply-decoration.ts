@@ -24,8 +24,10 @@ export type LayerOf = (layer: LayerNumber) => Canvas;
  */
 export async function applyDecoration(canvas: Canvas, decoration: Decoration, layerOf: LayerOf): Promise<Canvas> {
 	switch (decoration.op) {
-		case "round":
-			return roundCorners(canvas, pixelsOf(decoration.radius, Math.min(canvas.width, canvas.height)));
+		case "round": {
+			const shorter = Math.min(canvas.width, canvas.height);
+			return roundCorners(canvas, Math.min(pixelsOf(decoration.radius, shorter), Math.floor(shorter / 2)));
+		}
 		case "border": {
 			const { px, colour } = decoration;
 			requireWritable({ width: canvas.width + 2 * px, height: canvas.height + 2 * px });
@@ -74,14 +76,18 @@ async function fillBehind(
 	return blend(canvas, plain, mask);
 }
 
-/** Makes corners transparent beyond quarter circles, with soft edges. */
-export function roundCorners(canvas: Canvas, requestedRadius: number): Canvas {
+/**
+ * Makes corners transparent beyond quarter ellipses, with soft edges.
+ * @param across the horizontal radius, at most half the width
+ * @param down the vertical radius, at most half the height
+ */
+export function roundCorners(canvas: Canvas, across: number, down = across): Canvas {
 	const { width, height } = canvas;
-	const radius = Math.min(requestedRadius, Math.floor(Math.min(width, height) / 2));
 	const data = new Uint8Array(canvas.data);
-	for (let y = 0; y < radius; y += 1)
-		for (let x = 0; x < radius; x += 1) {
-			const inside = radius + 0.5 - Math.hypot(radius - x - 0.5, radius - y - 0.5);
+	for (let y = 0; y < down; y += 1)
+		for (let x = 0; x < across; x += 1) {
+			const distance = Math.hypot((across - x - 0.5) / across, (down - y - 0.5) / down);
+			const inside = (1 - distance) * Math.min(across, down) + 0.5;
 			const share = Math.min(1, Math.max(0, inside));
 			if (share === 1) continue;
 			for (const [column, row] of [

@@ -56,7 +56,9 @@ async function applyOperation(canvas: Canvas, operation: Operation, layerOf: Lay
 		case "saturation":
 		case "warmth":
 		case "hue":
-		case "tint": {
+		case "tint":
+		case "vignette":
+		case "opacity": {
 			const mask = operation.mask === null ? null : await maskOf(layerOf(operation.mask), canvas);
 			const changed = await applyAdjustment(canvas, operation);
 			return mask === null ? changed : blend(canvas, changed, mask);

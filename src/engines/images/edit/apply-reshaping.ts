@@ -37,8 +37,12 @@ export async function applyReshaping(canvas: Canvas, reshaping: Reshaping): Prom
 		case "crop-circle": {
 			const size = largestOfRatio(canvas, 1);
 			const square = await cut(canvas, size, cornerOf(reshaping.at, canvas, size));
-			return roundCorners(square, Math.ceil(size.width / 2));
+			return roundCorners(square, Math.floor(size.width / 2));
 		}
+		case "crop-ellipse":
+			return roundCorners(canvas, Math.floor(canvas.width / 2), Math.floor(canvas.height / 2));
+		case "crop-edges":
+			return withoutEdges(canvas, reshaping.px);
 		case "cut":
 			return withoutSide(canvas, reshaping);
 		case "trim":
@@ -85,6 +89,13 @@ function withoutSide(canvas: Canvas, { side, by }: Extract<Reshaping, { readonly
 	if (px >= whole) throw new ImageFault("not-possible", `Without ${px} px from the ${side} nothing is left of the image`);
 	const size = { width: canvas.width - (across ? px : 0), height: canvas.height - (across ? 0 : px) };
 	return cut(canvas, size, { x: side === "left" ? px : 0, y: side === "top" ? px : 0 });
+}
+
+function withoutEdges(canvas: Canvas, px: number): Promise<Canvas> {
+	const size = { width: canvas.width - 2 * px, height: canvas.height - 2 * px };
+	if (size.width <= 0 || size.height <= 0)
+		throw new ImageFault("not-possible", `Without ${px} px from each side nothing is left of the image`);
+	return cut(canvas, size, { x: px, y: px });
 }
 
 async function trim(canvas: Canvas): Promise<Canvas> {

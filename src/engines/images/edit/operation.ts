@@ -25,6 +25,9 @@ export type Position = Anchor | { readonly x: number; readonly y: number };
 /** The number of an image behind the base, in the callers' count: the base is 1. */
 export type LayerNumber = 2 | 3;
 
+export const LETTER_SIZES = ["small", "large"] as const;
+export type LetterSize = (typeof LETTER_SIZES)[number];
+
 export const RESIZE_WAYS = ["cropped", "padded", "stretched", "fitted"] as const;
 export const SIDES = ["left", "right", "top", "bottom"] as const;
 
@@ -36,7 +39,11 @@ export type Adjustment =
 	| { readonly op: "grey" | "sepia" | "invert" }
 	| { readonly op: "brightness" | "contrast" | "saturation" | "warmth"; readonly percent: number }
 	| { readonly op: "hue"; readonly degrees: number }
-	| { readonly op: "tint"; readonly colour: Colour; readonly percent: number };
+	| { readonly op: "tint"; readonly colour: Colour; readonly percent: number }
+	/** Darkens towards the corners, which lose this share of their light. */
+	| { readonly op: "vignette"; readonly percent: number }
+	/** Keeps this share of the opacity. */
+	| { readonly op: "opacity"; readonly percent: number };
 
 /** An adjustment within a mask; null: everywhere. */
 export type MaskedAdjustment = Adjustment & { readonly mask: LayerNumber | null };
@@ -50,6 +57,10 @@ export type Reshaping =
 	| { readonly op: "crop-ratio"; readonly width: number; readonly height: number; readonly at: Anchor }
 	/** The largest circle; its surroundings become transparent. */
 	| { readonly op: "crop-circle"; readonly at: Anchor }
+	/** The ellipse that touches all four sides; its surroundings become transparent. */
+	| { readonly op: "crop-ellipse" }
+	/** Removes as many pixels from each side. */
+	| { readonly op: "crop-edges"; readonly px: number }
 	| { readonly op: "cut"; readonly side: (typeof SIDES)[number]; readonly by: Length }
 	| { readonly op: "trim" }
 	| { readonly op: "pad"; readonly width: number; readonly height: number; readonly colour: Colour }
@@ -64,8 +75,8 @@ export type Decoration =
 			readonly op: "text";
 			readonly text: string;
 			readonly at: Position;
-			/** The letter height of a line; null: a twelfth of the image. */
-			readonly px: number | null;
+			/** The letter height of a line in pixels, or relative to the image; null: a twelfth of it. */
+			readonly px: number | LetterSize | null;
 			readonly colour: Colour;
 			readonly bold: boolean;
 			readonly opacity: number;

@@ -15,9 +15,12 @@ const MAX_QUOTED_CHARS = 60;
 /** Words before an operation that have no meaning of their own. */
 const OPENINGS = ["make", "convert", "turn", "change", "apply", "add", "set", "do", "give", "use"];
 
+/** An opacity after a text or a layer may be meant for it, or for the image. */
+const OPACITY_HINT = 'put the opacity of a text or layer into its edit, as in: write "Hello" with opacity 50%';
+
 const CAN_DO =
-	"Local editing makes no new content. It can: resize, scale, crop (also to a circle), trim, pad, rotate, flip, mirror, blur, pixelate, sharpen, " +
-	"grayscale, sepia, tint, brightness, contrast, saturation, warmth, hue, invert, round corners, border, write text, place layers, " +
+	"Local editing makes no new content. It can: resize, scale, crop (also to a circle or ellipse), trim, pad, rotate, flip, mirror, blur, pixelate, sharpen, " +
+	"grayscale, sepia, tint, brightness, contrast, saturation, warmth, hue, invert, vignette, opacity, round corners, border, write text, place layers, " +
 	"fill a masked region, and make a plain background transparent; " +
 	'for example: resize to 800x600, rotate 90 and write "Hello" at bottom right in white';
 
@@ -35,7 +38,10 @@ export function parsePrompt(prompt: string): Operation[] {
 	for (reader.skipJoints(); !reader.done; reader.skipJoints()) {
 		const start = reader.position;
 		try {
-			operations.push(readOperation(reader));
+			const operation = readOperation(reader);
+			const before = operations.at(-1)?.op;
+			if (operation.op === "opacity" && (before === "text" || before === "layer")) throw new Misread(OPACITY_HINT);
+			operations.push(operation);
 		} catch (fault) {
 			if (!(fault instanceof Misread)) throw fault;
 			reader.position = start;

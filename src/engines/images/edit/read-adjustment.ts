@@ -4,6 +4,7 @@ import { inRange, Misread, type TokenReader } from "./token-reader.ts";
 
 const DEFAULT_CHANGE = 20;
 const DEFAULT_TINT = 50;
+const DEFAULT_VIGNETTE = 50;
 /** Names of properties, and words that behind `more` and `less` mean them. */
 const TONES: Readonly<Record<string, Tone>> = {
 	brightness: "brightness",
@@ -66,6 +67,7 @@ const GREY = [
 	"without color",
 	"without colour",
 ];
+const VIGNETTE = ["vignette", "dark vignette", "vignetting", "darken edges", "darken corners", "darker edges", "darker corners"];
 const BLUR = ["blur", "blurred", "blurry", "blurrier", "gaussian blur", "soften", "softer", "smooth", "smoother"];
 
 /**
@@ -75,7 +77,8 @@ const BLUR = ["blur", "blurred", "blurry", "blurrier", "gaussian blur", "soften"
 export function readAdjustment(reader: TokenReader): MaskedAdjustment | null {
 	const start = reader.position;
 	const before = reader.degree();
-	const adjustment = readMeasured(reader, before) ?? readTone(reader, before) ?? (before === null ? readPlain(reader) : null);
+	const measured = readMeasured(reader, before) ?? readTone(reader, before);
+	const adjustment = measured ?? (before === null ? (readPlain(reader) ?? readOpacity(reader)) : null);
 	if (adjustment !== null) return { ...adjustment, mask: readMask(reader) };
 	reader.position = start;
 	return null;
@@ -88,7 +91,28 @@ function readMeasured(reader: TokenReader, before: number | null): Adjustment | 
 		return { op: "pixelate", px: Math.round(amount(reader, "pixelate", 16, before)) };
 	if (reader.phrase("sharpen", "sharper", "sharp", "increase sharpness", "more sharpness") !== null)
 		return { op: "sharpen", amount: amount(reader, "sharpen", 1, before) };
+	if (reader.phrase(...VIGNETTE) !== null) {
+		reader.phrase("by", "of", "at", "with");
+		const percent = reader.number("percent", "%")?.value ?? DEFAULT_VIGNETTE * (before ?? reader.degree() ?? 1);
+		return { op: "vignette", percent };
+	}
 	return null;
+}
+
+/** Reads `opacity 50%`, `50% opacity`, `50% transparent`, `semi-transparent`; null if the words are of none. */
+function readOpacity(reader: TokenReader): Adjustment | null {
+	const start = reader.position;
+	if (reader.phrase("semi transparent", "half transparent", "semitransparent") !== null) return { op: "opacity", percent: 50 };
+	const isNamed = reader.phrase("opacity", "reduce opacity", "lower opacity", "decrease opacity") !== null;
+	if (isNamed) reader.phrase("to", "of", "at");
+	const percent = reader.number("percent", "%")?.value ?? null;
+	const word = isNamed ? "opacity" : reader.phrase("opacity", "opaque", "transparent", "transparency", "see through");
+	if (percent === null || word === null) {
+		reader.position = start;
+		return null;
+	}
+	const isOpacity = word === "opacity" || word === "opaque";
+	return { op: "opacity", percent: isOpacity ? percent : Math.round((100 - percent) * 100) / 100 };
 }
 
 function readPlain(reader: TokenReader): Adjustment | null {

@@ -1,5 +1,5 @@
 import { type Colour, TRANSPARENT } from "./colours.ts";
-import { type Decoration, MAX_TEXT_CHARS, type Position } from "./operation.ts";
+import { type Decoration, type LetterSize, MAX_TEXT_CHARS, type Position } from "./operation.ts";
 import { readMaskName, required } from "./read-adjustment.ts";
 import { withColour } from "./read-colour.ts";
 import { readLength } from "./read-reshaping.ts";
@@ -8,6 +8,14 @@ import { Misread, type TokenReader } from "./token-reader.ts";
 const BLACK: Colour = "#000000";
 const WHITE: Colour = "#ffffff";
 const DEFAULT_BORDER_PX = 10;
+const LETTER_WORDS: Readonly<Record<string, LetterSize>> = {
+	large: "large",
+	big: "large",
+	huge: "large",
+	small: "small",
+	tiny: "small",
+	little: "small",
+};
 const STROKES: Readonly<Record<string, number>> = { thick: 30, wide: 30, thin: 3, narrow: 3 };
 
 /**
@@ -90,7 +98,7 @@ function readText(reader: TokenReader): Decoration | null {
 	}
 	if (text.trim() === "" || text.length > MAX_TEXT_CHARS) throw new Misread(`a text has 1 to ${MAX_TEXT_CHARS} characters`);
 	let at: Position = "bottom";
-	let px: number | null = null;
+	let px: number | LetterSize | null = null;
 	let colour: Colour = WHITE;
 	let bold = false;
 	let opacity = 100;
@@ -108,9 +116,11 @@ function readText(reader: TokenReader): Decoration | null {
 				continue;
 			}
 			if (reader.phrase("font size", "size") !== null) reader.phrase("of");
-			const number = reader.number("letters", "px", null);
-			const plain = number === null ? reader.colour() : null;
-			if (number !== null) px = Math.round(number.value);
+			const word = reader.phrase(...Object.keys(LETTER_WORDS));
+			const number = word === null ? reader.number("letters", "px", null) : null;
+			const plain = word === null && number === null ? reader.colour() : null;
+			if (word !== null) px = LETTER_WORDS[word] ?? null;
+			else if (number !== null) px = Math.round(number.value);
 			else if (plain !== null) colour = plain;
 			else if (reader.phrase("text", "title", "letters", "font", "type") === null) throw new Misread();
 		}

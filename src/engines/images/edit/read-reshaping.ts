@@ -19,7 +19,14 @@ const WAYS: Readonly<Record<string, ResizeWay>> = {
 };
 
 const OPPOSITE = { left: "right", right: "left", top: "bottom", bottom: "top" } as const;
-const ALL_SIDES = ["each side", "every side", "all sides", "each edge", "every edge", "all edges", "all four sides"];
+const ALL_SIDES = [
+	...["each side", "every side", "all sides", "each edge", "every edge", "all edges", "all four sides", "all four edges"],
+	...["sides", "edges"],
+];
+const ELLIPSES = ["ellipse", "oval"].flatMap((shape) => [
+	...[`${shape} crop`, shape, `crop ${shape}`, `crop to ${shape}`, `crop into ${shape}`, `crop in ${shape}`],
+	...[`cut to ${shape}`, `cut into ${shape}`, `cut out ${shape}`],
+]);
 const CIRCLES = [
 	...["circle crop", "circular crop", "round crop", "circle", "circular"],
 	...[
@@ -44,6 +51,7 @@ export function readReshaping(reader: TokenReader): Reshaping | null {
 	if (verb !== null) return readResize(reader, verb);
 	const larger = readLarger(reader) ?? readOtherSize(reader);
 	if (larger !== null) return larger;
+	if (reader.phrase(...ELLIPSES) !== null) return { op: "crop-ellipse" };
 	const circle = readCircle(reader);
 	if (circle !== null) return circle;
 	const crop = reader.phrase("crop", "cut", "keep", "center crop", "centre crop");
@@ -52,7 +60,7 @@ export function readReshaping(reader: TokenReader): Reshaping | null {
 	if (reader.phrase("remove", "delete", "drop") !== null) return readRemoval(reader);
 	if (reader.phrase("trim") !== null) {
 		reader.phrase("edges", "borders", "border");
-		return { op: "trim" };
+		return reader.atJoint ? { op: "trim" } : readCrop(reader);
 	}
 	if (reader.phrase("pad", "extend") !== null) {
 		reader.expect("to");
@@ -205,6 +213,10 @@ function readPart(reader: TokenReader, verb: string): Reshaping | null {
 }
 
 function readCrop(reader: TokenReader): Reshaping {
+	if (reader.phrase(...ALL_SIDES) !== null) {
+		reader.phrase("by");
+		return withoutEdges(required(readLength(reader)));
+	}
 	const length = readLength(reader);
 	const start = reader.position;
 	if (length !== null && reader.phrase("from", "off", "of") !== null) {
@@ -214,10 +226,7 @@ function readCrop(reader: TokenReader): Reshaping {
 			reader.phrase("side", "edge");
 			return { op: "cut", side, by: length };
 		}
-		if (reader.phrase(...ALL_SIDES) !== null) {
-			if (length.unit === "px") throw new Misread("all sides at once by a percentage, as in: crop 10% from each side");
-			return { op: "crop-share", percent: inRange(Math.round((100 - 2 * length.value) * 100) / 100, "scale"), at: "center" };
-		}
+		if (reader.phrase(...ALL_SIDES) !== null) return withoutEdges(length);
 	}
 	reader.position = start;
 	if (length !== null) {
@@ -237,6 +246,12 @@ function readCrop(reader: TokenReader): Reshaping {
 	}
 	const size = required(reader.size());
 	return { op: "crop", ...size, at: reader.place() ?? reader.anchor() ?? ahead };
+}
+
+/** Returns the crop that removes a length from each of the four sides. */
+function withoutEdges({ value, unit }: Length): Reshaping {
+	if (unit === "px") return { op: "crop-edges", px: value };
+	return { op: "crop-share", percent: inRange(Math.round((100 - 2 * value) * 100) / 100, "scale"), at: "center" };
 }
 
 function anchorOr(reader: TokenReader, otherwise: Anchor = "center"): Anchor {

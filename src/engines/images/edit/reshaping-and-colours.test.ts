@@ -216,6 +216,38 @@ test.each<readonly [string, readonly [number, number], readonly Spot[]]>([
 			[298, 160, YELLOW],
 		],
 	],
+	[
+		"crop to an ellipse",
+		SAME,
+		[
+			[0, 0, [0, 0, 0, 0]],
+			[399, 299, [0, 0, 0, 0]],
+			[54, 40, [0, 0, 0, 0]],
+			[62, 48, RED],
+			[199, 1, RED],
+			[398, 160, YELLOW],
+		],
+	],
+	[
+		"crop 50px from all sides",
+		[300, 200],
+		[
+			[0, 0, RED],
+			[149, 99, RED],
+			[150, 100, YELLOW],
+		],
+	],
+	[
+		"add a vignette",
+		SAME,
+		[
+			[199, 149, RED],
+			[0, 149, [191, 0, 0, 255]],
+			[0, 0, [128, 0, 0, 255]],
+		],
+	],
+	["set the opacity to 40%", SAME, [[10, 10, [255, 0, 0, 102]]]],
+	["make it 70% transparent", SAME, [[10, 10, [255, 0, 0, 77]]]],
 	["hue by 180 degrees", SAME, [[10, 10, [0, 109, 109, 255]]]],
 	["tint with blue by 50%", SAME, [[10, 10, [128, 0, 128, 255]]]],
 	[

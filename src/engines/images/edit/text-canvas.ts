@@ -7,8 +7,8 @@ import { rgbaOf } from "./colours.ts";
 import { missingLetters } from "./missing-letters.ts";
 import type { Decoration } from "./operation.ts";
 
-/** The share of the image's height if no size is given. */
-const DEFAULT_SHARE = 1 / 12;
+/** Letter heights as shares of the image's height. */
+const SHARES = { small: 1 / 20, default: 1 / 12, large: 1 / 6 };
 /** The approximate limit of a text's area, because its layout takes memory. */
 const MAX_TEXT_PIXELS = 32_000_000;
 /** Letters are about half as wide as they are high; lines are considerably higher. */
@@ -27,7 +27,7 @@ export async function textCanvas(
 	picture: PixelSize,
 	width: number,
 ): Promise<Canvas> {
-	const height = px ?? Math.max(10, Math.round(picture.height * DEFAULT_SHARE));
+	const height = typeof px === "number" ? px : Math.max(10, Math.round(picture.height * SHARES[px ?? "default"]));
 	requireModest(text, height, width);
 	const { r, g, b, alpha } = rgbaOf(colour);
 	const hex = `#${[r, g, b].map((channel) => channel.toString(16).padStart(2, "0")).join("")}`;

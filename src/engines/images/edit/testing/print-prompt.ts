@@ -34,6 +34,9 @@ function printWords(operation: Operation): string {
 			return `hue by ${operation.degrees} degrees`;
 		case "tint":
 			return `tint with ${operation.colour} by ${operation.percent}%`;
+		case "vignette":
+		case "opacity":
+			return `${operation.op} ${operation.percent}%`;
 		case "resize":
 			return `resize to ${operation.width}x${operation.height} ${operation.how}`;
 		case "resize-side":
@@ -48,6 +51,10 @@ function printWords(operation: Operation): string {
 			return `crop to ${operation.width}:${operation.height} at ${operation.at}`;
 		case "crop-circle":
 			return `crop to a circle at ${operation.at}`;
+		case "crop-ellipse":
+			return "crop to an ellipse";
+		case "crop-edges":
+			return `crop ${operation.px} px from each side`;
 		case "cut":
 			return `crop ${printLength(operation.by)} from ${operation.side}`;
 		case "pad":
@@ -61,7 +68,8 @@ function printWords(operation: Operation): string {
 		case "border":
 			return `border ${operation.px} px ${operation.colour}`;
 		case "text": {
-			const size = operation.px === null ? "" : ` size ${operation.px} px`;
+			const { px } = operation;
+			const size = px === null ? "" : typeof px === "string" ? ` ${px} letters` : ` size ${px} px`;
 			const how = `${operation.bold ? " bold" : ""} opacity ${operation.opacity}%`;
 			const text = operation.text.replaceAll(/["\\]/g, "\\$&");
 			return `write "${text}" ${printPlace(operation.at)} in ${operation.colour}${size}${how}`;
