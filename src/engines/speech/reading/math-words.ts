@@ -122,19 +122,22 @@ const PORTUGUESE: MathWords = {
 		one: withoutS,
 	},
 };
-/** Hindi puts a verb at the end; between two operands speakers say the English words. */
+/**
+ * Hindi puts a postposition behind what is compared with, so `a < b` is read as "than a, greater is b": the same relation, with
+ * the operands in their order.
+ */
 const HINDI: MathWords = {
 	power: powers("का वर्ग", "का घन", "की घात", "माइनस"),
 	comparisons: {
-		"<": " लेस दैन ",
-		">": " ग्रेटर दैन ",
-		"<=": " लेस दैन ऑर इक्वल टू ",
-		">=": " ग्रेटर दैन ऑर इक्वल टू ",
-		"!=": " नॉट इक्वल टू ",
-		"==": " बराबर ",
-		"≈": " लगभग बराबर ",
+		"<": " से बड़ा है ",
+		">": " से छोटा है ",
+		"<=": " से बड़ा या बराबर है ",
+		">=": " से छोटा या बराबर है ",
+		"!=": " के बराबर नहीं है ",
+		"==": " के बराबर है ",
+		"≈": " के लगभग बराबर है ",
 	},
-	chain: "",
+	chain: ", जिस",
 	times: " गुणा ",
 	measures: {
 		units: { km: "किलोमीटर", m: "मीटर", cm: "सेंटीमीटर", mm: "मिलीमीटर" },

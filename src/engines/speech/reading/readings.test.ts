@@ -87,7 +87,7 @@ test.each([
 	],
 	[
 		"hi",
-		"x का वर्ग + y का घन, 2 की घात 10, 10 की घात माइनस 6; a नॉट इक्वल टू b, 1 लेस दैन x लेस दैन ऑर इक्वल टू 5, n ग्रेटर दैन ऑर इक्वल टू 3, a बराबर b, x लगभग बराबर 2, 3 गुणा 4; 20 वर्ग मीटर et 1 वर्ग किलोमीटर",
+		"x का वर्ग + y का घन, 2 की घात 10, 10 की घात माइनस 6; a के बराबर नहीं है b, 1 से बड़ा है x, जिस से बड़ा या बराबर है 5, n से छोटा या बराबर है 3, a के बराबर है b, x के लगभग बराबर है 2, 3 गुणा 4; 20 वर्ग मीटर et 1 वर्ग किलोमीटर",
 	],
 ] as const)("powers, comparisons and square units are read in %s", (language, spoken) => {
 	const read = mathSignsInLanguage(SIGNS, language)
@@ -96,4 +96,16 @@ test.each([
 	expect(read).toBe(spoken);
 	for (const text of ["<b>mot</b> -> fin", "List<String>", "moi <3 toi", "^_^", "**gras**"])
 		expect(mathSignsInLanguage(text, language)).toBe(text);
+});
+
+test.each([
+	["x < 5", "x से बड़ा है 5"],
+	["5 > 3", "5 से छोटा है 3"],
+	["यदि a<=b", "यदि a से बड़ा या बराबर है b"],
+	["y ≥ 2,5", "y से छोटा या बराबर है 2,5"],
+	["a != b", "a के बराबर नहीं है b"],
+	["1 < x < 5", "1 से बड़ा है x, जिस से बड़ा है 5"],
+	["<b>पाठ</b> -> पाठ", "<b>पाठ</b> -> पाठ"],
+])("Hindi words for %s", (written, spoken) => {
+	expect(mathSignsInLanguage(written, "hi")).toBe(spoken);
 });
