@@ -4,7 +4,7 @@ import { type Clock, sleep, type Timers } from "../telemetry/clock.ts";
 import type { AnswerFiles } from "./answer-files.ts";
 
 export interface RpcRetentionOptions {
-	readonly store: Pick<StorePort, "admin" | "shared" | "node">;
+	readonly store: Pick<StorePort, "admin" | "kind" | "node" | "shared">;
 	readonly journal: Pick<Journal, "appliedSeq">;
 	readonly clock: Clock;
 	readonly timers: Timers;
@@ -40,7 +40,7 @@ interface ShippedFile {
 /** Deletes expired answers and sends, and files that belong to none; in small steps, off the path of requests. */
 export class RpcRetention {
 	readonly #options: RpcRetentionOptions;
-	/** Files of this boot, oldest first, where the store is shared. */
+	/** Files of this boot, oldest first, where the store holds the bodies. */
 	readonly #shipped: ShippedFile[] = [];
 	#shippedBytes = 0;
 	#orphansAtMs = Number.NEGATIVE_INFINITY;
@@ -55,9 +55,9 @@ export class RpcRetention {
 		this.#running = this.#removeLeftOver(options.store.node.epoch).catch(() => {});
 	}
 
-	/** Records that a post names the file. On a store of a single node the file stays until its answer expires. */
+	/** Records that a post names the file. Where the store holds no bodies, the file stays until its answer expires. */
 	onPosted(name: string, bytes: number, seq: number): void {
-		if (!this.#options.store.shared) return;
+		if (this.#options.store.kind === "sqlite") return;
 		this.#shipped.push({ name, bytes, seq, atMs: this.#options.clock.monotonicMs() });
 		this.#shippedBytes += bytes;
 	}
@@ -94,14 +94,19 @@ export class RpcRetention {
 		});
 	}
 
-	/** Removes files of earlier boots that no answer names. The journals of these boots are fully applied. */
+	/**
+	 * Removes files of earlier boots that no answer names. The journals of these boots are fully applied. Workers share
+	 * the folder, and do not know each other's boots: there, age decides (`#removeOrphans`).
+	 */
 	async #removeLeftOver(epoch: number): Promise<void> {
+		const { kind, shared } = this.#options.store;
+		if (kind === "sqlite" && shared) return;
 		await this.#removeUnnamed(await this.#options.files.ofEarlierEpochs(epoch));
 	}
 
 	async #removeOrphans(): Promise<void> {
 		const now = this.#options.clock.monotonicMs();
-		if (this.#options.store.shared || now - this.#orphansAtMs < ORPHANS_EVERY_MS) return;
+		if (this.#options.store.kind === "postgres" || now - this.#orphansAtMs < ORPHANS_EVERY_MS) return;
 		this.#orphansAtMs = now;
 		// The file system stamps files with the machine's clock.
 		await this.#removeUnnamed(await this.#options.files.olderThan(Date.now() - ORPHAN_AFTER_MS));
@@ -111,7 +116,7 @@ export class RpcRetention {
 		const { files, store } = this.#options;
 		for (let at = 0; at < names.length && !this.#closed; at += NAMES) {
 			const some = names.slice(at, at + NAMES);
-			const namedFiles = new Set(store.shared ? [] : await store.admin("keptAnswerFiles", { names: some }));
+			const namedFiles = new Set(store.kind === "postgres" ? [] : await store.admin("keptAnswerFiles", { names: some }));
 			for (const name of some) if (!namedFiles.has(name)) await files.remove(name);
 		}
 	}

@@ -182,6 +182,10 @@ export const ConfigSchema = closed({
 			description: "PostgreSQL: how long this node's leases live after its last heartbeat. Must be the same on all nodes",
 		}),
 	}),
+	workers: Type.Union([Type.Integer({ minimum: 1, maximum: 64 }), Type.Literal("auto")], {
+		default: 1,
+		description: "Processes that serve on one port, each on one core; auto: one for each core. See docs/scale.md",
+	}),
 	accounts: section({
 		startingCreditUsd: Type.String({
 			pattern: CREDIT,

@@ -97,7 +97,7 @@ export class Console {
 			sessions: this.#sessions,
 			live: (request) => this.#liveOf(request),
 			reader: this.#records,
-			node: { id: store.node.id, startedAtMs: clock.wallMs(), shared: store.shared },
+			node: { id: store.node.id, startedAtMs: clock.wallMs(), store: store.kind },
 			reconcile: reconciles(config().x402) ? () => reconcileTopUps(config().x402, store) : null,
 		};
 		const settings = () => ({ ...pipeline.settings(), corsOrigins: [] });

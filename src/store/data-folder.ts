@@ -1,5 +1,5 @@
 /** Paths in a data folder. */
-import { accessSync, constants, mkdirSync, statSync } from "node:fs";
+import { accessSync, constants, existsSync, mkdirSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 
 export function databasePath(dataDir: string): string {
@@ -9,6 +9,23 @@ export function databasePath(dataDir: string): string {
 export function journalFolder(dataDir: string): string {
 	return join(dataDir, "journal");
 }
+
+/** Returns the folder of one of several workers; the first uses the data folder itself, as a single process does. */
+export function workerFolder(dataDir: string, worker: number): string {
+	return worker === 0 ? dataDir : join(dataDir, WORKERS, String(worker));
+}
+
+/** Returns the numbers of the workers that have a folder, besides the first, in rising order. */
+export function workerNumbers(dataDir: string): number[] {
+	const folder = join(dataDir, WORKERS);
+	if (!existsSync(folder)) return [];
+	return readdirSync(folder)
+		.filter((name) => /^[1-9]\d{0,3}$/.test(name))
+		.map(Number)
+		.sort((a, b) => a - b);
+}
+
+const WORKERS = "workers";
 
 /** Returns true where the folder already has a store; an empty file does not count. */
 export function hasDatabase(dataDir: string): boolean {

@@ -9,13 +9,14 @@ import {
 import { makeOwnerFolder } from "../journal/owner-only.ts";
 import { systemClock, systemTimers } from "../telemetry/clock.ts";
 import { TermClock, termTimes } from "./core/term-times.ts";
-import { journalFolder } from "./data-folder.ts";
+import { journalFolder, workerFolder } from "./data-folder.ts";
 import type { StorePort } from "./port.ts";
 import { GuardedJournal, POSTGRES_DURABILITY, TermGuard } from "./postgres/term-guard.ts";
 import { lockDataFolder } from "./sqlite/data-lock.ts";
+import { type StoreChannel, ThreadChannel } from "./store-channel.ts";
 import { StoreClient } from "./store-client.ts";
-import { errorOf, StoreThreadError } from "./store-errors.ts";
-import type { FromThread, OpenedReport, ThreadOptions, ToThread } from "./thread-protocol.ts";
+import { errorOf } from "./store-errors.ts";
+import type { OpenedReport, ThreadOptions, ToThread } from "./thread-protocol.ts";
 
 export interface OpenStoreOptions {
 	readonly dataDir: string;
@@ -34,9 +35,16 @@ export interface OpenStoreOptions {
 	readonly checkpointEveryMs?: number;
 	/** How long a call waits for a store that cannot be written. */
 	readonly callPatienceMs?: number;
+	/** Number of this process among several workers; the first, and a single process, is 0. */
+	readonly worker?: number;
+	/** The way to the process that owns the SQLite store; left out: this process opens the store itself. */
+	readonly channel?: StoreChannel;
 	/** Called where the store thread died or found damage. The default ends the process, as for a failed journal. */
 	readonly onFatal?: (error: Error) => void;
 }
+
+/** Workers apply their journals this often: what one spent, the others see soon, and a batch still holds many posts. */
+const SHARED_APPLY_MS = 20;
 
 export interface OpenedStore {
 	readonly store: StorePort;
@@ -59,33 +67,32 @@ export async function openStore(options: OpenStoreOptions): Promise<OpenedStore>
 	const onFatal = options.onFatal ?? options.journal?.onFatal ?? JOURNAL_DEFAULTS.onFatal;
 	const durability: Durability =
 		options.journal?.durability ?? (options.postgres ? POSTGRES_DURABILITY : JOURNAL_DEFAULTS.durability);
-	const dir = journalFolder(options.dataDir);
-	const lock = lockDataFolder(options.dataDir);
-	const thread = new Worker(new URL("./thread.ts", import.meta.url).href, { smol: true, name: "store" });
-	const send = (message: ToThread) => thread.postMessage(message);
-	thread.addEventListener("message", ({ data }: MessageEvent<FromThread>) => {
-		if (data.type === "clock") send({ type: "clock", loopMs: systemClock.monotonicMs() });
-	});
+	const dir = journalFolder(workerFolder(options.dataDir, options.worker ?? 0));
+	const lock = options.channel === undefined ? lockDataFolder(options.dataDir) : null;
+	const channel = options.channel ?? new ThreadChannel();
+	const send = (message: ToThread) => channel.send(message);
 	const end = () => {
-		thread.terminate();
-		lock.release();
+		channel.close();
+		lock?.release();
 	};
 	try {
 		makeOwnerFolder(dir);
-		const report = await openThread(thread, send, threadOptions(options, dir, durability));
+		const report = await openThread(channel, threadOptions(options, durability));
 		const journal = await openJournal({ ...options.journal, durability, dir, start: report.start, onFatal });
 		const term =
 			report.beatAt === null
 				? null
 				: new TermGuard(termTimes(options.termMs).spendForMs, report.beatAt, new TermClock(systemClock));
+		const shared = term !== null || options.channel !== undefined;
 		const client = new StoreClient({
 			node: { id: report.start.nodeId, epoch: report.start.epoch },
 			journal,
 			timers: systemTimers,
 			send,
-			applyEveryMs: options.applyEveryMs ?? 250,
+			applyEveryMs: options.applyEveryMs ?? (shared ? SHARED_APPLY_MS : 250),
 			// PostgreSQL gets a batch as soon as it is written, so that other nodes see what was spent.
 			applyAtOnce: durability === "store" || term !== null,
+			shared,
 			term,
 			end,
 		});
@@ -93,11 +100,10 @@ export async function openStore(options: OpenStoreOptions): Promise<OpenedStore>
 			client.fail(error);
 			onFatal(error);
 		};
-		thread.onmessage = (event: MessageEvent<FromThread>) => {
-			if (event.data.type === "fatal") fail(errorOf(event.data.error));
-			else client.receive(event.data);
-		};
-		thread.onerror = (event) => fail(new StoreThreadError(event.message));
+		channel.receive((message) => {
+			if (message.type === "fatal") fail(errorOf(message.error));
+			else client.receive(message);
+		}, fail);
 		const guarded = term === null ? journal : new GuardedJournal(journal, term);
 		return { store: client, journal: guarded, replayedGroups: report.replayedGroups, lostTail: report.lostTail };
 	} catch (error) {
@@ -106,10 +112,9 @@ export async function openStore(options: OpenStoreOptions): Promise<OpenedStore>
 	}
 }
 
-function threadOptions(options: OpenStoreOptions, journalDir: string, durability: Durability): ThreadOptions {
+function threadOptions(options: OpenStoreOptions, durability: Durability): ThreadOptions {
 	return {
 		dataDir: options.dataDir,
-		journalDir,
 		synchronous: durability === "process" ? "NORMAL" : "FULL",
 		changesEveryMs: options.changesEveryMs ?? 100,
 		checkpointEveryMs: options.checkpointEveryMs ?? 5_000,
@@ -125,13 +130,12 @@ function threadOptions(options: OpenStoreOptions, journalDir: string, durability
 	};
 }
 
-function openThread(thread: Worker, send: (message: ToThread) => void, options: ThreadOptions): Promise<OpenedReport> {
+function openThread(channel: StoreChannel, options: ThreadOptions): Promise<OpenedReport> {
 	return new Promise((resolve, reject) => {
-		thread.onmessage = (event: MessageEvent<FromThread>) => {
-			if (event.data.type === "opened") resolve(event.data.report);
-			else if (event.data.type === "fatal") reject(errorOf(event.data.error));
-		};
-		thread.onerror = (event) => reject(new StoreThreadError(event.message));
-		send({ type: "open", options });
+		channel.receive((message) => {
+			if (message.type === "opened") resolve(message.report);
+			else if (message.type === "fatal") reject(errorOf(message.error));
+		}, reject);
+		channel.send({ type: "open", options });
 	});
 }

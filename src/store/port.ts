@@ -27,7 +27,7 @@ export interface StorePort {
 	loadKey(hash: string, day: number): Promise<KeyLoad | "revoked" | null>;
 	loadAccount(accountId: string): Promise<Account | null>;
 	/**
-	 * Leases money to this node, in one transaction. On SQLite the one node gets everything that is free. The diem
+	 * Leases money to this node, in one transaction. The one node of a store gets everything that is free. The diem
 	 * allotment of (account, day) is written at first use.
 	 */
 	acquire(request: AcquireRequest): Promise<AcquireResult>;
@@ -42,7 +42,9 @@ export interface StorePort {
 		kept: readonly { source: MoneySource; day: number; amount: Nano }[],
 		caps?: readonly RetainedCap[],
 	): Promise<AcquireResult>;
-	/** True where other nodes may use the store. */
+	/** PostgreSQL holds large bodies of stored answers itself; beside SQLite they are files in the data folder. */
+	readonly kind: "sqlite" | "postgres";
+	/** True where other nodes may use the store: those of a PostgreSQL, or the workers of this machine. */
 	readonly shared: boolean;
 	/**
 	 * Returns what is stored under idempotency keys, in the order of the claims. On a shared store a claim that is

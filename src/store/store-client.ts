@@ -21,6 +21,8 @@ export interface StoreClientDeps {
 	readonly applyEveryMs: number;
 	/** With `store` durability answers wait for the store, so the thread is notified at once. */
 	readonly applyAtOnce: boolean;
+	/** True where other nodes may use the store. */
+	readonly shared: boolean;
 	/** The node's term on PostgreSQL; null on SQLite, where leases do not expire. */
 	readonly term: TermGuard | null;
 	/** Ends the thread and its resources, after the last answer. */
@@ -47,7 +49,7 @@ export class StoreClient implements StorePort {
 	constructor(deps: StoreClientDeps) {
 		this.#node = deps.node;
 		this.#deps = deps;
-		if (deps.term !== null) this.minutes = { exchange: (exchange) => this.#exchangeMinutes(exchange) };
+		if (deps.shared) this.minutes = { exchange: (exchange) => this.#exchangeMinutes(exchange) };
 		this.#endApplies = every(deps.timers, deps.applyEveryMs, () => this.#apply());
 		if (deps.applyAtOnce) deps.journal.onWritten(() => this.#apply());
 	}
@@ -114,8 +116,12 @@ export class StoreClient implements StorePort {
 		return this.#call("giveBack", { accountId, kept, ...(caps === undefined ? {} : { caps }) });
 	}
 
+	get kind(): StorePort["kind"] {
+		return this.#deps.term === null ? "sqlite" : "postgres";
+	}
+
 	get shared(): boolean {
-		return this.#deps.term !== null;
+		return this.#deps.shared;
 	}
 
 	idempotency(trip: IdempotencyBatch): Promise<readonly StoredClaim[]> {

@@ -41,7 +41,6 @@ export type StoreCall = { [Name in StoreCallName]: { name: Name; arguments: Stor
 
 export interface ThreadOptions {
 	readonly dataDir: string;
-	readonly journalDir: string;
 	readonly synchronous: "NORMAL" | "FULL";
 	readonly changesEveryMs: number;
 	readonly checkpointEveryMs: number;

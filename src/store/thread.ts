@@ -34,8 +34,9 @@ async function open(options: ThreadOptions): Promise<{ receive(message: WorkMess
 async function openSqlite(options: ThreadOptions): Promise<{ receive(message: WorkMessage): void }> {
 	try {
 		refuseLostStore(options.dataDir);
-		const { openSqliteThread } = await import("./sqlite/open-thread.ts");
-		return await openSqliteThread(options, clock, send);
+		const { SqliteHost } = await import("./sqlite/sqlite-host.ts");
+		const host = await SqliteHost.open({ ...options, shared: false }, 1);
+		return await host.connect(0, send);
 	} catch (error) {
 		throw asStoreFault(databasePath(options.dataDir), error);
 	}

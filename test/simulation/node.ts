@@ -286,6 +286,7 @@ export class SimulatedNode {
 			send: (message) => void time.after(HOP_MS, () => opened.receive(message as WorkMessage)),
 			applyEveryMs: APPLY_EVERY_MS,
 			applyAtOnce: true,
+			shared: true,
 			term,
 			end: () => {},
 		});

@@ -77,6 +77,7 @@ export class MemoryStore implements StorePort {
 	}
 
 	/** True: other nodes spend here too. */
+	readonly kind = "sqlite";
 	shared = false;
 	/** What this node has leased of keys' limits, by `key/unit/day`. */
 	readonly capLeases = new Map<string, number>();

@@ -26,7 +26,7 @@ export interface ConsoleApiDeps {
 	readonly config: () => Config;
 	readonly catalog: () => Catalog;
 	readonly traffic: Traffic;
-	readonly node: { readonly id: string; readonly startedAtMs: number; readonly shared: boolean };
+	readonly node: { readonly id: string; readonly startedAtMs: number; readonly store: "sqlite" | "postgres" };
 	readonly holdsOpen: () => number;
 	readonly journal: {
 		readonly writtenSeq: number;

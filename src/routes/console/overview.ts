@@ -19,7 +19,7 @@ export async function overview(days: number, audit: AuditState, deps: ConsoleApi
 		node: {
 			id: node.id,
 			startedAt: instant(node.startedAtMs),
-			store: node.shared ? "postgres" : "sqlite",
+			store: node.store,
 			logLevel: log.level as LogLevel,
 			rssBytes: process.memoryUsage.rss(),
 		},

@@ -26,6 +26,8 @@ export interface MonitorHooks {
 export interface StoreMonitor<On> {
 	/** Number of live nodes, including this one. */
 	readonly liveNodes: number;
+	/** The sequence up to which the store survives a power cut; null where that is what is applied. */
+	readonly checkpointedSeq: number | null;
 	/** Resolves when changes are received from now on. Throws errors of the store. */
 	start(): Promise<void>;
 	/** Resumes heartbeats after a new epoch has begun. */

@@ -37,8 +37,6 @@ export interface StoreThreadDeps<On> {
 	 * itself waits for a server.
 	 */
 	readonly pause?: () => Promise<void>;
-	/** Returns the sequence up to which the store survives a power cut; left out where that is what is applied. */
-	readonly checkpointedSeq?: () => number;
 	/** Minute windows, exchanged in parallel to everything else; left out where nodes count alone. */
 	readonly minutes?: MinuteExchanger;
 	readonly closeAdmin: () => Promise<void>;

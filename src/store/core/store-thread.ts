@@ -94,6 +94,11 @@ export class StoreThread<On> {
 		return thread;
 	}
 
+	/** Stops at once, for a node whose process has ended: its journal and leases stay for `applyRest` or the next boot. */
+	abandon(): Promise<void> {
+		return this.#shut();
+	}
+
 	receive(message: WorkMessage): void {
 		if (message.type === "minutes") {
 			void this.#exchangeMinutes(message.id, message.exchange);
@@ -354,7 +359,7 @@ export class StoreThread<On> {
 	}
 
 	get #checkpointedSeq(): number {
-		return this.#deps.checkpointedSeq?.() ?? this.#appliedSeq;
+		return this.#monitor.checkpointedSeq ?? this.#appliedSeq;
 	}
 
 	#report(): void {
@@ -440,17 +445,40 @@ interface Opened {
 	readonly beatAt: Instant;
 }
 
-async function open<On>({ store, link, clock, termMs, nodeId, journal, batchRecords }: StoreThreadDeps<On>): Promise<Opened> {
+/**
+ * Applies the rest of a journal whose process has ended, ends its last boot and frees the leases. Throws errors of the
+ * store and of the journal.
+ */
+export async function applyRest<On>(deps: StoreThreadDeps<On>): Promise<void> {
+	const { dead, reader } = await replay(deps);
+	reader.close();
+	await deps.link.run(SILENCE_MS, (on) => deps.store.endEpoch(on, dead));
+}
+
+async function open<On>(deps: StoreThreadDeps<On>): Promise<Opened> {
+	const { store, link, clock, termMs } = deps;
+	const { dead, reader } = await replay(deps);
+	try {
+		const appliedSeq = reader.nextSeq - 1;
+		const beatAt = clock.instant();
+		const boot = await link.run(SILENCE_MS, (on) => store.startEpoch(on, { ...dead, appliedSeq }, termMs ?? 0));
+		return { boot, reader, replayedGroups: appliedSeq - dead.appliedSeq, beatAt };
+	} catch (error) {
+		reader.close();
+		throw error;
+	}
+}
+
+/** Applies the journal of the node's latest boot to its end. The caller closes the reader. */
+async function replay<On>(deps: StoreThreadDeps<On>): Promise<{ readonly dead: StoredEpoch; readonly reader: JournalTail }> {
+	const { store, link, nodeId, journal, batchRecords } = deps;
 	const dead = await link.run(SILENCE_MS, (on) => store.latestEpoch(on, nodeId));
 	const reader = journal(dead.appliedSeq + 1);
 	try {
 		const applier = store.applier(dead);
 		for (const groups of batchesOf(reader.readRest(), batchRecords))
 			await link.run(SILENCE_MS, (on) => applier.apply(on, groups));
-		const appliedSeq = reader.nextSeq - 1;
-		const beatAt = clock.instant();
-		const boot = await link.run(SILENCE_MS, (on) => store.startEpoch(on, { ...dead, appliedSeq }, termMs ?? 0));
-		return { boot, reader, replayedGroups: appliedSeq - dead.appliedSeq, beatAt };
+		return { dead, reader };
 	} catch (error) {
 		reader.close();
 		throw error;

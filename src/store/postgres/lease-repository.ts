@@ -5,10 +5,10 @@
 import type { SQL } from "bun";
 import { nano } from "../../ledger/nano.ts";
 import type { NodeEpoch } from "../core/batch-applier.ts";
-import { decideCapped } from "../core/cap-split.ts";
 import { DAY_MS } from "../core/day.ts";
+import { decideLease } from "../core/lease-decision.ts";
 import type { RetainedLeases } from "../core/lease-split.ts";
-import { decideAcquire, decideGiveBack } from "../core/lease-split.ts";
+import { decideGiveBack } from "../core/lease-split.ts";
 import type { LeaseRequest } from "../core/store.ts";
 import { FencedError } from "../core/store-faults.ts";
 import type { AcquireRequest, AcquireResult, BudgetState } from "../types.ts";
@@ -220,22 +220,10 @@ function decideLocked(
 	rooms: CapRooms,
 	liveNodes: number,
 ): AcquireResult {
-	const rows = [...(locked.get(request.accountId) ?? [])].sort((a, b) => RANK[a.source] - RANK[b.source]);
-	const { cap: asked } = request;
-	const room = asked === undefined ? null : roomOf(rooms, { keyId: asked.keyId, day: request.day });
-	const states = rows.map(stateOf);
-	const decision =
-		asked === undefined || room === null
-			? decideAcquire(states, request, liveNodes)
-			: decideCapped(states, { ...request, cap: asked }, room, liveNodes);
-	const { short, ...answer } = decision;
-	const leased = rows.reduce((sum, row) => sum + Number(row.leased), 0);
-	const own = (leases.get(request.accountId) ?? []).reduce(
-		(sum, lease) => sum + (lease.source !== "diem" || lease.day === request.day ? lease.amount : 0),
-		0,
-	);
-	const elsewhere = leased > own || (room !== null && room.elsewhere.usd + room.elsewhere.diem > 0);
-	return { ...answer, ...(short && elsewhere ? { recalled: true } : {}) };
+	const { accountId, cap, day } = request;
+	const rows = [...(locked.get(accountId) ?? [])].sort((a, b) => RANK[a.source] - RANK[b.source]);
+	const room = cap === undefined ? null : roomOf(rooms, { keyId: cap.keyId, day });
+	return decideLease(request, { budgets: rows.map(stateOf), ownLeases: leases.get(accountId) ?? [], room }, liveNodes);
 }
 
 const RANK: Record<Source, number> = { diem: 0, bundled: 1, usd: 2 };

@@ -17,6 +17,7 @@ import { capLeases } from "./migrations/0011-cap-leases.ts";
 import { consoleSessions } from "./migrations/0012-console.ts";
 import { upstreamVoices } from "./migrations/0013-upstream-voices.ts";
 import { alerts } from "./migrations/0014-alerts.ts";
+import { workers } from "./migrations/0015-workers.ts";
 
 export const POSTGRES_MIGRATIONS: readonly Migration[] = [
 	books,
@@ -33,6 +34,7 @@ export const POSTGRES_MIGRATIONS: readonly Migration[] = [
 	consoleSessions,
 	upstreamVoices,
 	alerts,
+	workers,
 ];
 
 /**

@@ -1,14 +1,7 @@
-/**
- * Minute windows in the store. A node takes requests out of a window before it admits them: where the limit is low,
- * one for each that waits; where it is high, some at once, so that few requests need a round trip.
- */
+/** Minute windows in PostgreSQL: the rules of `../core/minute-windows.ts` as statements. */
 import type { SQL } from "bun";
+import { FORGOTTEN_AFTER_MS, TAKEN_ONE_BY_ONE, UNUSED_PARTS } from "../core/minute-windows.ts";
 import { MINUTE_MS, type MinuteAnswer, type MinuteExchange, type MinuteGrant, type MinuteTake } from "../minutes.ts";
-
-/** Up to this limit per minute each request is taken singly: exactly this many are admitted over all nodes. */
-const TAKEN_ONE_BY_ONE = 200;
-/** Above it, all nodes together leave at most this part of the limit unused. */
-const UNUSED_PARTS = 8;
 
 interface GrantRow {
 	readonly account_id: string;
@@ -125,6 +118,6 @@ const ADD_TOKENS = `
 const FORGET = `
 	DELETE FROM minute_windows WHERE (account_id, subject) IN (
 		SELECT account_id, subject FROM minute_windows
-		WHERE started_at < (extract(epoch FROM clock_timestamp()) * 1000)::int8 - ${10 * MINUTE_MS}
+		WHERE started_at < (extract(epoch FROM clock_timestamp()) * 1000)::int8 - ${FORGOTTEN_AFTER_MS}
 		LIMIT 10000 FOR UPDATE SKIP LOCKED
 	)`;

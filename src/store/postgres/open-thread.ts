@@ -6,6 +6,7 @@ import { openAdmin } from "../admin/open-admin.ts";
 import { runOperation } from "../admin/operations.ts";
 import { StoreThread } from "../core/store-thread.ts";
 import type { TermClock } from "../core/term-times.ts";
+import { journalFolder } from "../data-folder.ts";
 import type { FromThread, ThreadOptions } from "../thread-protocol.ts";
 import { type ConnectOptions, connect } from "./connect.ts";
 import { isStoreTrouble, isWrongAddress } from "./faults.ts";
@@ -85,7 +86,7 @@ async function open(options: Options, clock: TermClock, send: (message: FromThre
 				dataDir: options.dataDir,
 				callPatienceMs: options.callPatienceMs,
 				batchRecords: BATCH_RECORDS,
-				journal: (nextSeq) => new JournalReader({ dir: options.journalDir, nodeId, nextSeq }),
+				journal: (nextSeq) => new JournalReader({ dir: journalFolder(options.dataDir), nodeId, nextSeq }),
 				admin: ({ operation, input }) => runOperation(admin, operation, input as never),
 				minutes,
 				closeAdmin: () => admin.close(),

@@ -1,6 +1,7 @@
 /** Exchanges minute windows on a connection of their own, so that no batch and no lease delays them. */
 import type { SQL } from "bun";
 import type { Timers } from "../../telemetry/clock.ts";
+import { FORGET_EVERY_MS } from "../core/minute-windows.ts";
 import type { MinuteExchanger } from "../core/store.ts";
 import type { MinuteAnswer, MinuteExchange } from "../minutes.ts";
 import { connect } from "./connect.ts";
@@ -10,7 +11,6 @@ import { StoreConnection } from "./store-connection.ts";
 /** The event loop waits at most a second. */
 const STATEMENT_MS = 2_000;
 const SILENCE_MS = 3_000;
-const FORGET_EVERY_MS = 60_000;
 
 export class PostgresMinutes implements MinuteExchanger {
 	readonly #store: StoreConnection<SQL>;

@@ -3,6 +3,7 @@
  * changes, and recalls. A slow batch delays none of it.
  */
 import { every, type Timers } from "../../telemetry/clock.ts";
+import { RecallLimit } from "../core/recall-limit.ts";
 import type { ChangeListener, Recall, SharedStore, StoreLink } from "../core/store.ts";
 import { FencedError } from "../core/store-faults.ts";
 import type { MonitorHooks, StoreMonitor } from "../core/store-monitor.ts";
@@ -21,14 +22,12 @@ export interface PostgresMonitorDeps<On> extends MonitorHooks {
 const POLL_MS = 1_000;
 /** Pause after a failed heartbeat; successful ones follow the term's own interval. */
 const BEAT_AGAIN_MS = 1_000;
-/** Shortest interval between recalls of the same account. */
-const RECALL_EVERY_MS = 200;
-const MAX_RECALLS_KEPT = 1_000;
 export const WATCH_STATEMENT_MS = 5_000;
 /** This is short because a term must be renewed in time. */
 const SILENCE_MS = 6_000;
 
 export class PostgresMonitor<On> implements StoreMonitor<On> {
+	readonly checkpointedSeq = null;
 	readonly #deps: PostgresMonitorDeps<On>;
 	#feed: Awaited<ReturnType<SharedStore<On>["changes"]>> | null = null;
 	#polling: Promise<void> | null = null;
@@ -41,11 +40,12 @@ export class PostgresMonitor<On> implements StoreMonitor<On> {
 	 * of theirs.
 	 */
 	#steadySince: Instant | null = null;
-	readonly #recalledAt = new Map<string, number>();
+	readonly #recallLimit: RecallLimit;
 	#stopped = false;
 
 	constructor(deps: PostgresMonitorDeps<On>) {
 		this.#deps = deps;
+		this.#recallLimit = new RecallLimit(deps.clock);
 	}
 
 	get liveNodes(): number {
@@ -87,20 +87,8 @@ export class PostgresMonitor<On> implements StoreMonitor<On> {
 
 	/** Requests from the other nodes what they do not use of these accounts. */
 	async recall(on: On, accountIds: readonly string[]): Promise<void> {
-		const now = this.#deps.clock.monotonicMs();
-		const dueAccounts = accountIds.filter(
-			(accountId) => now - (this.#recalledAt.get(accountId) ?? Number.NEGATIVE_INFINITY) >= RECALL_EVERY_MS,
-		);
-		if (dueAccounts.length === 0) return;
-		for (const accountId of dueAccounts) {
-			this.#recalledAt.delete(accountId);
-			this.#recalledAt.set(accountId, now);
-		}
-		for (const old of this.#recalledAt.keys()) {
-			if (this.#recalledAt.size <= MAX_RECALLS_KEPT) break;
-			this.#recalledAt.delete(old);
-		}
-		await this.#deps.sharedStore.recallLeases(on, this.#deps.node().id, dueAccounts);
+		const due = this.#recallLimit.take(accountIds);
+		if (due.length > 0) await this.#deps.sharedStore.recallLeases(on, this.#deps.node().id, due);
 	}
 
 	#recalled({ nodeId, accountId }: Recall): void {

@@ -2,7 +2,7 @@ import { SAMPLE_DAY } from "../../journal/testing/sample-records.ts";
 import { nano } from "../../ledger/nano.ts";
 import { BatchApplier } from "../core/batch-applier.ts";
 import { BatchRows } from "../sqlite/batch-rows.ts";
-import { latestEpoch } from "../sqlite/epochs.ts";
+import { latestEpoch, nodeIdOf } from "../sqlite/epochs.ts";
 import { LeaseRepository } from "../sqlite/lease-repository.ts";
 import { openDatabase } from "../sqlite/open-database.ts";
 import { StoreClock } from "../sqlite/store-clock.ts";
@@ -14,7 +14,7 @@ testStatement(async () => {
 	const db = openDatabase(books.dir);
 	let nowMs = Date.parse("2026-01-31T23:59:00Z");
 	const clock = new StoreClock(db, () => nowMs);
-	const boot = latestEpoch(db, clock);
+	const boot = latestEpoch(db, clock, nodeIdOf(db));
 	let applier = new BatchApplier(new BatchRows(db, boot, clock));
 	let booked = 0;
 	return {
@@ -31,7 +31,7 @@ testStatement(async () => {
 			await applier.apply(db, groups);
 		},
 		async restart() {
-			applier = new BatchApplier(new BatchRows(db, latestEpoch(db, clock), clock));
+			applier = new BatchApplier(new BatchRows(db, latestEpoch(db, clock, nodeIdOf(db)), clock));
 		},
 		async close() {
 			db.close();

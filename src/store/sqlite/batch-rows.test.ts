@@ -14,7 +14,7 @@ import { BatchApplier } from "../core/batch-applier.ts";
 import { group } from "../testing/posting-contract.ts";
 import { StoreFolder } from "../testing/store-folder.ts";
 import { BatchRows } from "./batch-rows.ts";
-import { latestEpoch } from "./epochs.ts";
+import { latestEpoch, nodeIdOf } from "./epochs.ts";
 import { LeaseRepository } from "./lease-repository.ts";
 import { openDatabase } from "./open-database.ts";
 import { StoreClock } from "./store-clock.ts";
@@ -31,7 +31,7 @@ beforeEach(async () => {
 	db = openDatabase(books.dir);
 	nowMs = Date.now();
 	const clock = new StoreClock(db, () => nowMs);
-	const boot = latestEpoch(db, clock);
+	const boot = latestEpoch(db, clock, nodeIdOf(db));
 	new LeaseRepository(db, boot, clock).execute([
 		{ name: "acquire", arguments: { accountId, day: SAMPLE_DAY, needNano: nano(1) } },
 	]);

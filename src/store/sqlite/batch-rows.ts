@@ -4,12 +4,17 @@ import type { PostRecord } from "../../journal/records.ts";
 import type { BatchCounts, BatchStore, BatchTransaction, LockedBatch, NodeEpoch } from "../core/batch-applier.ts";
 import type { BatchPlan, PaidPart, PlannedPost } from "../core/batch-plan.ts";
 import { type BatchAccount, BatchState } from "../core/batch-state.ts";
+import { capKey } from "../core/cap-plan.ts";
+import { freeRoom } from "../core/cap-split.ts";
 import type { AllotmentDay, BatchNeeds, Entry } from "../core/entries.ts";
+import type { EndedClaim } from "../core/rpc-plan.ts";
 import { OVERRUN, REVENUE } from "../tables.ts";
+import { CapTable } from "./cap-table.ts";
 import { writeAllotment } from "./diem.ts";
 import { EntryCounter } from "./entry-counter.ts";
 import { isRecordFault } from "./faults.ts";
 import { RpcRows } from "./rpc-rows.ts";
+import type { RunningClaims } from "./running-claims.ts";
 import type { StoreClock } from "./store-clock.ts";
 import { inTransactionAsync } from "./transaction.ts";
 
@@ -20,14 +25,30 @@ export class BatchRows implements BatchStore<Database>, BatchTransaction {
 	readonly #clock: StoreClock;
 	readonly #numbers: EntryCounter;
 	readonly #rpc: RpcRows;
+	readonly #caps: CapTable;
+	readonly #running: RunningClaims | null;
 	readonly #sql: ReturnType<typeof prepare>;
 	#lastPostId = 0;
+	/** Claims whose answers the running transaction writes. */
+	#endedClaims: EndedClaim[] = [];
 
-	constructor(db: Database, node: NodeEpoch, clock: StoreClock) {
+	/**
+	 * @param numbers the one counter of this process: the nodes of a store continue each other's numbers
+	 * @param running claims that end once their answers are committed; null for a single node
+	 */
+	constructor(
+		db: Database,
+		node: NodeEpoch,
+		clock: StoreClock,
+		numbers = new EntryCounter(db),
+		running: RunningClaims | null = null,
+	) {
 		this.#db = db;
+		this.#caps = new CapTable(db, node);
+		this.#running = running;
 		this.#node = node;
 		this.#clock = clock;
-		this.#numbers = new EntryCounter(db);
+		this.#numbers = numbers;
 		this.#rpc = new RpcRows(db);
 		this.#sql = prepare(db);
 	}
@@ -37,8 +58,11 @@ export class BatchRows implements BatchStore<Database>, BatchTransaction {
 	}
 
 	async transaction<T>(db: Database, work: (tx: BatchTransaction) => Promise<T>): Promise<T> {
+		this.#endedClaims = [];
 		try {
-			return await inTransactionAsync(db, () => work(this));
+			const result = await inTransactionAsync(db, () => work(this));
+			for (const claim of this.#endedClaims) this.#running?.release(claim);
+			return result;
 		} catch (error) {
 			this.#numbers.forget();
 			throw error;
@@ -61,7 +85,7 @@ export class BatchRows implements BatchStore<Database>, BatchTransaction {
 
 	async lock(needs: BatchNeeds): Promise<LockedBatch> {
 		const { id, epoch } = this.#node;
-		const state = new BatchState();
+		const state = new BatchState(new Map(needs.caps.map((place) => [capKey(place), freeRoom(this.#caps.room(place))])));
 		for (const { accountId, source, day } of needs.budgets) {
 			const row = this.#sql.budget.get(id, epoch, accountId, source, day);
 			if (row !== null) state.account(accountId).addBudget(source, day, row.balance, row.leased, row.lease);
@@ -80,7 +104,9 @@ export class BatchRows implements BatchStore<Database>, BatchTransaction {
 		for (const post of plan.posts) this.#insertPost(post, postedAtMs);
 		for (const account of plan.accounts) this.#writeAccount(account);
 		for (const [keyId, atMs] of plan.touches) this.#sql.touch.run(atMs, keyId);
+		for (const sum of plan.capped) this.#caps.spend(sum);
 		this.#rpc.write(plan.rpc);
+		if (this.#running !== null) this.#endedClaims.push(...plan.rpc.endedClaims);
 	}
 
 	async reject(entry: Entry, error: string, rejectedAtMs: number): Promise<void> {

@@ -1,6 +1,6 @@
 /**
- * Moves the write-ahead log into the database file, and tracks which sequence is safe there: only then may the
- * journal use its segments again.
+ * Moves the write-ahead log into the database file, and notifies each node when all that it applied is safe there:
+ * only then may its journal use its segments again.
  */
 import type { Database, Statement } from "bun:sqlite";
 
@@ -24,7 +24,7 @@ export class Checkpoints {
 	readonly #look: Statement<LogState, []>;
 	readonly #truncate: Statement<LogState, []>;
 	readonly #everyMs: number;
-	#seq = 0;
+	readonly #listeners = new Set<() => void>();
 	#dirty = true;
 	#lastMs = performance.now();
 
@@ -36,9 +36,10 @@ export class Checkpoints {
 		db.run(`PRAGMA journal_size_limit = ${LOG_KEEP_BYTES}`);
 	}
 
-	/** Everything up to this sequence is in the database file, synced. */
-	get seq(): number {
-		return this.#seq;
+	/** Calls `listener` whenever everything committed so far is in the database file, synced. Returns its removal. */
+	onSafe(listener: () => void): () => void {
+		this.#listeners.add(listener);
+		return () => this.#listeners.delete(listener);
 	}
 
 	/** Notes that something was committed. */
@@ -54,17 +55,13 @@ export class Checkpoints {
 		return state !== null && state.log - state.checkpointed > LOG_MAX_PAGES;
 	}
 
-	/**
-	 * Writes a checkpoint. Returns true where the whole log, and with it `appliedSeq`, is safe. A long reader may hold
-	 * a part back.
-	 */
-	run(appliedSeq: number): boolean {
+	/** Writes a checkpoint. A long reader may hold a part of the log back: then no listener is called. */
+	run(): void {
 		this.#lastMs = performance.now();
 		const state = this.#checkpoint.get();
-		if (state === null || state.busy !== 0 || state.log !== state.checkpointed) return false;
-		this.#seq = appliedSeq;
+		if (state === null || state.busy !== 0 || state.log !== state.checkpointed) return;
 		this.#dirty = false;
-		return true;
+		for (const listener of this.#listeners) listener();
 	}
 
 	truncate(): void {

@@ -1,23 +1,28 @@
-/** Boots of the one node of a SQLite store. */
+/** Boots of the nodes of a SQLite store: of its one process, or of each worker. */
 import type { Database } from "bun:sqlite";
 import { randomUUID } from "node:crypto";
 import type { StoredEpoch } from "../core/store.ts";
 import type { StoreClock } from "./store-clock.ts";
 import { inTransaction } from "./transaction.ts";
 
-/** Returns the folder's node with its latest boot; creates it at the first call. */
-export function latestEpoch(db: Database, clock: StoreClock): StoredEpoch {
+/** Returns the id of the folder's node, created at the first call; workers after the first have ids of their own. */
+export function nodeIdOf(db: Database, worker = 0): string {
+	db.query("INSERT INTO meta (name, value) VALUES ('node_id', ?) ON CONFLICT DO NOTHING").run(`node_${randomUUID()}`);
+	const meta = db.query<{ value: string }, []>("SELECT value FROM meta WHERE name = 'node_id'").get();
+	if (meta === null) throw new Error("the store lost its node id");
+	return worker === 0 ? meta.value : `${meta.value}-${worker}`;
+}
+
+/** Returns a node's latest boot; the first call for a node begins one. */
+export function latestEpoch(db: Database, clock: StoreClock, nodeId: string): StoredEpoch {
 	return inTransaction(db, () => {
-		db.query("INSERT INTO meta (name, value) VALUES ('node_id', ?) ON CONFLICT DO NOTHING").run(`node_${randomUUID()}`);
-		const meta = db.query<{ value: string }, []>("SELECT value FROM meta WHERE name = 'node_id'").get();
-		if (meta === null) throw new Error("the store lost its node id");
 		const latest = db
 			.query<{ epoch: bigint; applied_seq: bigint }, [string]>(
 				"SELECT epoch, applied_seq FROM nodes WHERE node_id = ? ORDER BY epoch DESC LIMIT 1",
 			)
-			.get(meta.value);
-		if (latest !== null) return { id: meta.value, epoch: Number(latest.epoch), appliedSeq: Number(latest.applied_seq) };
-		return startEpoch(db, { id: meta.value, epoch: 0, appliedSeq: 0 }, clock);
+			.get(nodeId);
+		if (latest !== null) return { id: nodeId, epoch: Number(latest.epoch), appliedSeq: Number(latest.applied_seq) };
+		return startEpoch(db, { id: nodeId, epoch: 0, appliedSeq: 0 }, clock);
 	});
 }
 

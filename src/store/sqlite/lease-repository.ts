@@ -2,10 +2,13 @@
 import type { Database, Statement } from "bun:sqlite";
 import type { MoneySource } from "../../journal/records.ts";
 import { nano } from "../../ledger/nano.ts";
+import type { NodeEpoch } from "../core/batch-applier.ts";
+import { decideLease } from "../core/lease-decision.ts";
 import { decideGiveBack, type RetainedLeases, splitLease } from "../core/lease-split.ts";
 import type { LeaseRequest } from "../core/store.ts";
 import type { ReturnRequest } from "../thread-protocol.ts";
 import type { AcquireRequest, AcquireResult, BudgetState } from "../types.ts";
+import { CapTable } from "./cap-table.ts";
 import { stakeOf, writeAllotment } from "./diem.ts";
 import type { StoreClock } from "./store-clock.ts";
 import { inTransaction } from "./transaction.ts";
@@ -17,27 +20,36 @@ interface BudgetRow {
 	readonly leased: number;
 }
 
+/**
+ * How much a node gets. The one node of a store leases everything that is free, except of spared accounts (the
+ * operator takes money of them back): there, only what is needed. Nodes that share a store get parts.
+ */
+export type LeaseRule = { readonly shared: false; readonly isSpared: (accountId: string) => boolean } | { readonly shared: true };
+
 export class LeaseRepository {
 	readonly #db: Database;
-	readonly #node: { readonly id: string; readonly epoch: number };
+	readonly #node: NodeEpoch;
 	readonly #clock: StoreClock;
 	readonly #sql: ReturnType<typeof prepare>;
-	readonly #isSpared: (accountId: string) => boolean;
+	readonly #caps: CapTable;
+	readonly #rule: LeaseRule;
 
-	constructor(db: Database, node: { id: string; epoch: number }, clock: StoreClock, isSpared = (_: string): boolean => false) {
+	constructor(db: Database, node: NodeEpoch, clock: StoreClock, rule: LeaseRule = { shared: false, isSpared: () => false }) {
 		this.#db = db;
 		this.#node = node;
 		this.#clock = clock;
-		this.#isSpared = isSpared;
+		this.#rule = rule;
+		this.#caps = new CapTable(db, node);
 		this.#sql = prepare(db);
 	}
 
 	/** Runs lease calls in one transaction, in the order of `requests`. */
-	execute(requests: readonly LeaseRequest[]): AcquireResult[] {
+	execute(requests: readonly LeaseRequest[], liveNodes = 1): AcquireResult[] {
 		return inTransaction(this.#db, () =>
-			requests.map((request) =>
-				request.name === "acquire" ? this.#acquire(request.arguments) : this.#giveBack(request.arguments),
-			),
+			requests.map((request) => {
+				if (request.name === "giveBack") return this.#giveBack(request.arguments);
+				return this.#rule.shared ? this.#acquireShare(request.arguments, liveNodes) : this.#acquireAll(request.arguments);
+			}),
 		);
 	}
 
@@ -53,18 +65,20 @@ export class LeaseRepository {
 	endAll(): void {
 		this.#sql.freeAll.run(this.#node.id);
 		this.#sql.dropAll.run(this.#node.id);
+		this.#caps.endAll();
 	}
 
 	/**
 	 * Leases everything that is free to the one node of a SQLite store; of a spared account, only what is needed.
 	 * Writes the day's allotment at its first use.
 	 */
-	#acquire({ accountId, day, needNano: need, part = false, usable }: AcquireRequest): AcquireResult {
+	#acquireAll({ accountId, day, needNano: need, part = false, usable }: AcquireRequest): AcquireResult {
 		writeAllotment(this.#db, accountId, day, this.#clock);
 		const states = this.#states(accountId, day);
-		const shares = this.#isSpared(accountId)
-			? splitLease(states, { need, part, usable, liveNodes: Number.POSITIVE_INFINITY })
-			: states.flatMap((state) => (state.free > 0 ? [{ ...state, granted: state.free }] : []));
+		const shares =
+			!this.#rule.shared && this.#rule.isSpared(accountId)
+				? splitLease(states, { need, part, usable, liveNodes: Number.POSITIVE_INFINITY })
+				: states.flatMap((state) => (state.free > 0 ? [{ ...state, granted: state.free }] : []));
 		for (const { source, day: of, granted } of shares) this.#change(accountId, source, of, granted);
 		return {
 			grants: shares.map(({ source, day: of, granted }) => ({ source, day: of, granted: nano(granted) })),
@@ -72,8 +86,25 @@ export class LeaseRepository {
 		};
 	}
 
+	/** Leases what a request lacks, with the limits of its key: see `decideLease`. */
+	#acquireShare(request: AcquireRequest, liveNodes: number): AcquireResult {
+		const { accountId, day, cap } = request;
+		writeAllotment(this.#db, accountId, day, this.#clock);
+		const state = {
+			budgets: this.#states(accountId, day),
+			ownLeases: this.#sql.leases.all(this.#node.id, this.#node.epoch, accountId),
+			room: cap === undefined ? null : this.#caps.room({ keyId: cap.keyId, day }),
+		};
+		const result = decideLease(request, state, liveNodes);
+		for (const { source, day: of, granted } of result.grants) this.#change(accountId, source, of, granted);
+		if (cap !== undefined && result.cap !== undefined) this.#caps.grow(accountId, { keyId: cap.keyId, day }, result.cap.granted);
+		return result;
+	}
+
 	/** Cuts this node's leases on an account down to what it keeps. */
-	#giveBack({ accountId, kept }: ReturnRequest): AcquireResult {
+	#giveBack(request: ReturnRequest): AcquireResult {
+		const { accountId, kept } = request;
+		this.#caps.cut(request);
 		const leases = this.#sql.leases.all(this.#node.id, this.#node.epoch, accountId);
 		for (const { source, day, amount } of decideGiveBack(leases, kept)) this.#change(accountId, source, day, -amount);
 		this.#sql.dropEmpty.run(this.#node.id, this.#node.epoch, accountId);

@@ -1,10 +1,9 @@
-/**
- * Idempotency keys and credits, as the store thread reads them on SQLite. The one node alone knows which requests
- * run.
- */
+/** Idempotency keys and credits, as the store thread reads them on SQLite. */
 import type { Database, Statement } from "bun:sqlite";
+import type { NodeEpoch } from "../core/batch-applier.ts";
 import { liveHour } from "../core/rpc-records.ts";
 import type { ClaimRequest, CreditBucket, CreditQuery, IdempotencyBatch, StoredClaim } from "../idempotency.ts";
+import type { RunningClaims } from "./running-claims.ts";
 
 interface FoundAnswer {
 	readonly fingerprint: string;
@@ -18,22 +17,38 @@ interface FoundAnswer {
 }
 
 export class RpcRepository {
+	readonly #nodeId: string;
+	readonly #running: RunningClaims | null;
 	readonly #sql: ReturnType<typeof prepare>;
 
-	constructor(db: Database) {
+	/** @param running the running requests of all workers; null for a single node, which alone knows its own */
+	constructor(db: Database, node: NodeEpoch, running: RunningClaims | null) {
+		this.#nodeId = node.id;
+		this.#running = running;
 		this.#sql = prepare(db);
 	}
 
 	/** Returns one answer per claim, in their order. The caller must not send two claims of one key in a call. */
-	idempotency({ claims, drops, nowMs, maxKeys }: IdempotencyBatch): StoredClaim[] {
+	idempotency({ claims, releases, drops, nowMs, maxKeys }: IdempotencyBatch): StoredClaim[] {
+		for (const release of releases) this.#running?.release(release);
 		for (const { accountId, key } of drops) this.#sql.drop.run(accountId, key);
-		return claims.map((claim) => this.#look(claim, nowMs, maxKeys));
+		return claims.map((claim) => this.#claim(claim, nowMs, maxKeys));
 	}
 
 	credits({ accountIds, fromBucket }: CreditQuery): CreditBucket[] {
 		return accountIds.flatMap((accountId) =>
 			this.#sql.credits.all(accountId, fromBucket).map(({ bucket, credits }) => ({ accountId, bucket, credits })),
 		);
+	}
+
+	/** A request that is to run holds its key until its answer is applied, or it is released. */
+	#claim(claim: ClaimRequest, nowMs: number, maxKeys: number): StoredClaim {
+		const stored = this.#look(claim, nowMs, maxKeys);
+		if (this.#running === null || stored.kind === "kept" || stored.kind === "reused") return stored;
+		const blocker = this.#running.blocker(claim);
+		if (blocker !== null) return blocker;
+		if (stored.kind !== "full") this.#running.take(this.#nodeId, claim);
+		return stored;
 	}
 
 	#look({ accountId, key, fingerprint }: ClaimRequest, nowMs: number, maxKeys: number): StoredClaim {

@@ -18,21 +18,34 @@ export interface SqliteMonitorDeps extends MonitorHooks {
 	 * block both.
 	 */
 	readonly isAdministering: () => boolean;
+	readonly liveNodes: () => number;
+	/** Notifies the other nodes that this one needs money of these accounts back. */
+	readonly recall: (accountIds: readonly string[]) => void;
 }
 
 export class SqliteMonitor implements StoreMonitor<Database> {
-	readonly liveNodes = 1;
+	checkpointedSeq = 0;
 	readonly #deps: SqliteMonitorDeps;
 	readonly #feed: ChangeFeed;
 	#endPolls: () => void = () => {};
+	#endCheckpoints: () => void = () => {};
 
 	constructor(deps: SqliteMonitorDeps) {
 		this.#deps = deps;
 		this.#feed = new ChangeFeed(deps.db);
 	}
 
+	get liveNodes(): number {
+		return this.#deps.liveNodes();
+	}
+
 	async start(): Promise<void> {
-		this.#deps.checkpoints.run(this.#deps.appliedSeq());
+		const { checkpoints, appliedSeq, checkpointed } = this.#deps;
+		this.#endCheckpoints = checkpoints.onSafe(() => {
+			this.checkpointedSeq = appliedSeq();
+			checkpointed();
+		});
+		checkpoints.run();
 		this.#endPolls = every(this.#deps.timers, this.#deps.everyMs, () => void this.poll());
 	}
 
@@ -40,20 +53,28 @@ export class SqliteMonitor implements StoreMonitor<Database> {
 
 	async stop(): Promise<void> {
 		this.#endPolls();
+		this.#endCheckpoints();
 	}
 
 	async poll(): Promise<void> {
-		const { isAdministering, spare, changes, checkpoints, appliedSeq, checkpointed, fatal } = this.#deps;
+		const { isAdministering, spare, changes, checkpoints, fatal } = this.#deps;
 		if (isAdministering()) return;
 		try {
 			const found = this.#feed.poll();
 			for (const change of found) if (change.kind === "account" && change.takesBack) spare(change.accountId);
 			if (found.length > 0) changes(found);
-			if (checkpoints.due() && checkpoints.run(appliedSeq())) checkpointed();
+			if (checkpoints.due()) checkpoints.run();
 		} catch (error) {
 			if (!isStoreTrouble(error)) fatal(error);
 		}
 	}
 
-	async recall(): Promise<void> {}
+	async recall(_db: Database, accountIds: readonly string[]): Promise<void> {
+		this.#deps.recall(accountIds);
+	}
+
+	/** Handles the recall of another node. */
+	recalled(accountIds: readonly string[]): void {
+		this.#deps.changes(accountIds.map((accountId) => ({ kind: "recall", accountId })));
+	}
 }

@@ -4,7 +4,7 @@ import { BatchApplier } from "../core/batch-applier.ts";
 import { StoreFolder } from "../testing/store-folder.ts";
 import { testTopUps } from "../testing/top-ups-contract.ts";
 import { BatchRows } from "./batch-rows.ts";
-import { latestEpoch } from "./epochs.ts";
+import { latestEpoch, nodeIdOf } from "./epochs.ts";
 import { LeaseRepository } from "./lease-repository.ts";
 import { openDatabase } from "./open-database.ts";
 import { StoreClock } from "./store-clock.ts";
@@ -13,7 +13,7 @@ testTopUps(async () => {
 	const books = new StoreFolder();
 	const db = openDatabase(books.dir);
 	const clock = new StoreClock(db, Date.now);
-	const boot = latestEpoch(db, clock);
+	const boot = latestEpoch(db, clock, nodeIdOf(db));
 	const applier = new BatchApplier(new BatchRows(db, boot, clock));
 	return {
 		books,
