@@ -254,6 +254,11 @@ export class CallerCache {
 			this.#pendingReturns.clear();
 			return;
 		}
+		if (change.kind === "store-moved") {
+			for (const key of this.#keys.values()) key.freshness.changed();
+			for (const cached of this.#accounts.values()) cached.freshness.changed();
+			return;
+		}
 		if (change.kind === "key") {
 			this.#unknownKeys.delete(change.hash);
 			const cold = this.#coldReads.get(change.hash);

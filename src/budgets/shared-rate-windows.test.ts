@@ -6,6 +6,7 @@ import type { MinuteAnswer, MinuteExchange, SharedMinutes } from "../store/minut
 import { startEpoch } from "../store/postgres/epochs.ts";
 import { migrate } from "../store/postgres/migrate.ts";
 import { PostgresMinutes } from "../store/postgres/postgres-minutes.ts";
+import { PrimaryFinder } from "../store/postgres/primary.ts";
 import { type Clock, ManualClock, systemClock, systemTimers } from "../telemetry/clock.ts";
 import type { RateLimit, RateState } from "./port.ts";
 import { SharedRateWindows } from "./shared-rate-windows.ts";
@@ -23,7 +24,7 @@ class Way implements SharedMinutes {
 	held: Promise<void> = Promise.resolve();
 
 	constructor() {
-		this.#store = new PostgresMinutes(url, systemTimers);
+		this.#store = new PostgresMinutes(new PrimaryFinder(url, systemTimers), systemTimers);
 	}
 
 	async exchange(exchange: MinuteExchange): Promise<MinuteAnswer> {

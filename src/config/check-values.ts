@@ -1,10 +1,15 @@
 /** Checks values beyond the validator: names of records, prices below the smallest unit, integers without exact arithmetic. */
 import { ConfigError } from "./config-error.ts";
-import { HTTP_ADDRESS, LEAST_KEYWORD, PATTERN_WORDS } from "./schema-types.ts";
+import { HTTP_ADDRESS, LEAST_KEYWORD, PATTERN_WORDS, POSTGRES_ADDRESS } from "./schema-types.ts";
 import { type SettingPlaces, shownPath } from "./setting-places.ts";
+import { isStoreAddress } from "./store-address.ts";
 
 /** Above it integers are not exact. */
 const MAX_NUMBER = Number.MAX_SAFE_INTEGER;
+
+const POSTGRES = new RegExp(POSTGRES_ADDRESS);
+const STORE_ADDRESS_WORDS =
+	"an address like postgres://user:password@host1:5432,host2:5432/database, where target_session_attrs is read-write or primary";
 
 /** A schema with the names that its records accept; `names` describes them in words. */
 export interface NamedSchema {
@@ -50,8 +55,12 @@ export function checkValues(schema: NamedSchema, value: unknown, at: readonly (s
 }
 
 function expectedInstead(schema: NamedSchema, value: unknown): string | undefined {
-	if (typeof value === "string")
-		return schema.pattern === HTTP_ADDRESS && !URL.canParse(value) ? PATTERN_WORDS[HTTP_ADDRESS] : undefined;
+	if (typeof value === "string") {
+		if (schema.pattern === HTTP_ADDRESS && !URL.canParse(value)) return PATTERN_WORDS[HTTP_ADDRESS];
+		return schema.pattern === POSTGRES_ADDRESS && POSTGRES.test(value) && !isStoreAddress(value)
+			? STORE_ADDRESS_WORDS
+			: undefined;
+	}
 	if (typeof value !== "number") return undefined;
 	const least = schema[LEAST_KEYWORD];
 	if (least !== undefined && value > 0 && value < least)

@@ -23,5 +23,6 @@ export {
 export { fileState } from "./secrets.ts";
 export type { SettingPlaces } from "./setting-places.ts";
 export { HIDDEN, shownConfig, shownUrl } from "./shown-config.ts";
+export { hostAddresses } from "./store-address.ts";
 export { BUILD, VERSION } from "./version.ts";
 export { SOLANA_NETWORKS, X402_NETWORKS } from "./x402-schema.ts";

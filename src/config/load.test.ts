@@ -184,6 +184,9 @@ test("a fault of a variable or a flag names it, not the file", () => {
 	expect(faultIn({ TURNPIKE_STORE: "mysql://u:secret@h/d" })).toBe(
 		"TURNPIKE_STORE: expected an address like postgres://user:password@host/database",
 	);
+	expect(faultIn({ TURNPIKE_STORE: "postgres://u:secret@one,two/d?target_session_attrs=standby" })).toBe(
+		"TURNPIKE_STORE: expected an address like postgres://user:password@host1:5432,host2:5432/database, where target_session_attrs is read-write or primary",
+	);
 	for (const port of ["65536", "-1", "1e3", "80 ", "many"])
 		expect(faultIn({ TURNPIKE_PORT: port })).toBe("TURNPIKE_PORT: expected a number from 0 to 65535");
 	expect(faultIn({ TURNPIKE_PORT: "1" }, { port: "" })).toBe("--port: expected a number from 0 to 65535");

@@ -171,7 +171,7 @@ export const ConfigSchema = closed({
 		Type.String({
 			pattern: POSTGRES_ADDRESS,
 			description:
-				"PostgreSQL that several nodes share, postgres://user:password@host/database. If unset: SQLite in the data folder",
+				"PostgreSQL that several nodes share, postgres://user:password@host/database; with standbys, host1:5432,host2:5432. If unset: SQLite in the data folder",
 		}),
 	),
 	node: section({

@@ -73,3 +73,8 @@ test.each([
 ])("%p is shown as %p: %p", (address, withPath, shown) => {
 	expect(shownUrl(address, withPath)).toBe(shown);
 });
+
+test("a list of hosts of the store is shown without its password", () => {
+	const { config } = loadConfig({}, { TURNPIKE_STORE: "postgres://u:secret@one:1,two:2/books" }, tmpdir());
+	expect(shownConfig(config).store).toBe("postgres://one:1/..., postgres://two:2/...");
+});

@@ -1,6 +1,7 @@
 /** The configuration for the operator, without values that must not appear on a page, in a log or in a screenshot. */
 import { PROVIDERS } from "./providers.ts";
 import type { Config } from "./schema.ts";
+import { hostAddresses } from "./store-address.ts";
 
 export const HIDDEN = "(hidden)";
 
@@ -50,6 +51,8 @@ function isSecret(path: readonly string[]): boolean {
 
 /** Returns an address without credentials, query and fragment; also without its path, unless `withPath`. */
 export function shownUrl(address: string, withPath: boolean): string {
+	const hosts = hostAddresses(address);
+	if (hosts.length > 1) return hosts.map((host) => shownUrl(host, withPath)).join(", ");
 	if (!URL.canParse(address)) return HIDDEN;
 	const { protocol, host, pathname } = new URL(address);
 	const origin = `${protocol}//${host}`;

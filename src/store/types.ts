@@ -169,6 +169,8 @@ export type StoreChange =
 	| { readonly kind: "log-level"; readonly level: string }
 	/** Another node lacks money of the account: nodes return what no hold needs. The account itself did not change. */
 	| { readonly kind: "recall"; readonly accountId: string }
+	/** Another server has become the store's primary. It may lack the last changes, so all cached objects are read again. */
+	| { readonly kind: "store-moved" }
 	/** The store ended this node's leases because it was silent for too long: none of them may be spent any more. */
 	| { readonly kind: "leases-ended" };
 

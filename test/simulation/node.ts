@@ -7,7 +7,7 @@ import { StoreThread } from "../../src/store/core/store-thread.ts";
 import { TermClock, termTimes } from "../../src/store/core/term-times.ts";
 import type { StorePort } from "../../src/store/port.ts";
 import { isStoreTrouble } from "../../src/store/postgres/faults.ts";
-import { StoreConnection } from "../../src/store/postgres/store-connection.ts";
+import { type Servers, StoreConnection } from "../../src/store/postgres/store-connection.ts";
 import { PostgresMonitor } from "../../src/store/postgres/store-monitor.ts";
 import { GuardedJournal, TermGuard } from "../../src/store/postgres/term-guard.ts";
 import { StoreClient } from "../../src/store/store-client.ts";
@@ -17,6 +17,9 @@ import { NodeNetwork, SimulatedConnection, type SimulatedDatabase, SimulatedEar,
 import { SimulatedDisk, SimulatedJournal } from "./journal.ts";
 import { ProcessTime } from "./process-time.ts";
 import type { World } from "./world.ts";
+
+/** A simulated database has one address, behind which it fails over. */
+const ONE_SERVER: Servers = { find: () => Promise.resolve(""), lost: () => {}, onMoved: () => {} };
 
 /** One request: what it may cost, what it does cost (null: it fails and costs nothing), and how long its work takes. */
 export interface SimulatedRequest {
@@ -222,7 +225,8 @@ export class SimulatedNode {
 	async #boot(time: ProcessTime): Promise<void> {
 		const { database, termMs } = this.#parts;
 		const { network } = this;
-		const link = () => new StoreConnection<SimulatedConnection>(() => new SimulatedConnection(database, time, network), time);
+		const link = () =>
+			new StoreConnection<SimulatedConnection>(() => new SimulatedConnection(database, time, network), time, ONE_SERVER);
 		const ear = new SimulatedEar(database, time, network);
 		const loop: { client: StoreClient | null; report: OpenedReport | null } = { client: null, report: null };
 		const send = (message: FromThread): void => {

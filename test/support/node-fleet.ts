@@ -42,18 +42,34 @@ export class NodeFleet {
 			fleet.#cluster = await startPostgres();
 		});
 		afterAll(() => fleet.#cluster?.stop());
-		beforeEach(async () => {
-			fleet.#upstream = startScriptedUpstream();
-			fleet.#upstream.always(ANSWER);
-			fleet.url = (await fleet.#cluster?.newDatabase()) ?? "";
-			fleet.#admin = openAdmin(fleet.url);
-		});
-		afterEach(async () => {
-			for (const node of fleet.nodes.splice(0)) node.remove();
-			await fleet.#admin?.close();
-			await fleet.#upstream?.stop();
-		});
+		beforeEach(async () => fleet.#begin((await fleet.#cluster?.newDatabase()) ?? ""));
+		afterEach(() => fleet.#end());
 		return fleet;
+	}
+
+	/** Gives each test an upstream, and no nodes; the test starts its servers and calls `on`. */
+	static withoutStore(): NodeFleet {
+		const fleet = new NodeFleet();
+		afterEach(() => fleet.#end());
+		return fleet;
+	}
+
+	/** Uses the store at an address for the rest of the test. */
+	on(url: string): void {
+		this.#begin(url);
+	}
+
+	#begin(url: string): void {
+		this.#upstream = startScriptedUpstream();
+		this.#upstream.always(ANSWER);
+		this.url = url;
+		this.#admin = openAdmin(url);
+	}
+
+	async #end(): Promise<void> {
+		for (const node of this.nodes.splice(0)) node.remove();
+		await this.#admin?.close();
+		await this.#upstream?.stop();
 	}
 
 	get cluster(): PostgresCluster {

@@ -4,7 +4,17 @@
  * for the user that the server runs as: PostgreSQL refuses to run as root.
  */
 import { spawn, spawnSync } from "node:child_process";
-import { chownSync, cpSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync } from "node:fs";
+import {
+	chownSync,
+	cpSync,
+	existsSync,
+	mkdtempSync,
+	readFileSync,
+	renameSync,
+	rmSync,
+	symlinkSync,
+	writeFileSync,
+} from "node:fs";
 import { createRequire } from "node:module";
 import { platform, tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
@@ -22,9 +32,19 @@ export interface PostgresCluster {
 	readonly adminUrl: string;
 	/** Stops the server at once, as a crash does: what was not synced is lost. */
 	crash(): Promise<void>;
+	/** Ends all of its processes by SIGKILL, as the loss of its machine does. */
+	kill(): Promise<void>;
 	/** Starts it again on the same port. */
 	start(): Promise<void>;
 	stop(): Promise<void>;
+	/** Its tables and its log. */
+	readonly dataDir: string;
+}
+
+/** A server that follows another one, until it is promoted. */
+export interface Standby extends PostgresCluster {
+	/** Ends its recovery, and waits until it takes writes. */
+	promote(): Promise<void>;
 }
 
 /** A user without rights that every Unix has; only where this process is root. */
@@ -57,6 +77,58 @@ export async function startPostgres(
 		"--no-locale",
 		"--no-sync",
 	]);
+	return runCluster(native, dir, data, settings);
+}
+
+/**
+ * Makes and starts a standby of a running cluster: a copy of its files under `pg_backup_start`, a `standby.signal` and
+ * `primary_conninfo`, which is what `pg_basebackup -R` does; the npm package does not have that program.
+ *
+ * @param name its `application_name`, for `synchronous_standby_names`
+ * @param primaryPort where it finds the primary: another port than the primary's for a way that a test cuts
+ */
+export async function startStandby(
+	primary: PostgresCluster,
+	name: string,
+	primaryPort = primary.port,
+	settings: Readonly<Record<string, string>> = {},
+): Promise<Standby> {
+	const dir = mkdtempSync(join(tmpdir(), "turnpike-postgres-"));
+	const data = join(dir, "data");
+	if (process.getuid?.() === 0) chownSync(dir, NOBODY, NOBODY);
+	await once(primary.adminUrl, async (sql) => {
+		await sql.unsafe("SELECT pg_backup_start($1, true)", [name]);
+		run("cp", ["-Rp", primary.dataDir, data]);
+		const [{ labelfile }] = await sql.unsafe("SELECT labelfile FROM pg_backup_stop(false)");
+		for (const file of ["postmaster.pid", "postmaster.opts"]) rmSync(join(data, file), { force: true });
+		write(join(data, "backup_label"), labelfile);
+	});
+	write(join(data, "standby.signal"), "");
+	const conninfo = `host=127.0.0.1 port=${primaryPort} user=postgres application_name=${name}`;
+	const cluster = await runCluster(layOut(), dir, data, {
+		primary_conninfo: conninfo,
+		wal_retrieve_retry_interval: "100ms",
+		...settings,
+	});
+	return Object.assign(cluster, {
+		promote: async () => {
+			await once(cluster.adminUrl, (sql) => sql.unsafe("SELECT pg_promote()"));
+		},
+	});
+}
+
+/** Writes a file of the server's user. */
+function write(path: string, text: string): void {
+	writeFileSync(path, text, { mode: 0o600 });
+	if (process.getuid?.() === 0) chownSync(path, NOBODY, NOBODY);
+}
+
+async function runCluster(
+	native: string,
+	dir: string,
+	data: string,
+	settings: Readonly<Record<string, string>>,
+): Promise<PostgresCluster> {
 	const port = await freePort();
 	const adminUrl = `postgres://postgres@127.0.0.1:${port}/postgres`;
 	// A crash here ends processes, not the machine: what the system has written survives without waiting for the disk.
@@ -95,6 +167,21 @@ export async function startPostgres(
 		},
 		// SIGQUIT: immediate shutdown, recovery at the next start.
 		crash: () => end("SIGQUIT"),
+		kill: async () => {
+			const children = await once(adminUrl, (sql) =>
+				sql.unsafe("SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid()"),
+			);
+			const ended = end("SIGKILL");
+			for (const { pid } of children) {
+				try {
+					process.kill(Number(pid), "SIGKILL");
+				} catch {
+					// It ended with its parent.
+				}
+			}
+			await ended;
+		},
+		dataDir: data,
 		start,
 		stop: async () => {
 			await end("SIGQUIT");

@@ -1,5 +1,5 @@
 import { SQL } from "bun";
-import type { Config } from "../../config/index.ts";
+import { type Config, hostAddresses } from "../../config/index.ts";
 import { audit } from "../../ledger/index.ts";
 import { openAdmin } from "../../store/admin.ts";
 import { hasDatabase, readPostgresServer, refuseLostStore, shownAddress } from "../../store/index.ts";
@@ -64,7 +64,8 @@ function mendOfFolder(data: string, error: unknown): string {
 
 /** Returns the remedy by SQLSTATE; an error without one did not reach the server. */
 function mendOfPostgres(url: string, error: unknown): string {
-	const { hostname, port, username, pathname } = new URL(url);
+	const [first = url] = hostAddresses(url);
+	const { hostname, port, username, pathname } = new URL(first);
 	const at = `-h ${hostname} -p ${port === "" ? "5432" : port}`;
 	if (!(error instanceof SQL.PostgresError) || error.errno === undefined) return `pg_isready ${at}, then start PostgreSQL there`;
 	switch (error.errno) {

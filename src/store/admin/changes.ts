@@ -14,7 +14,7 @@ export const TAKES_BACK = "takes-back";
 const LOG_LEVEL = "log-level:";
 
 /** Changes that go through the store; a node gets the others from its own store thread. */
-type NotedChange = Exclude<StoreChange, { kind: "leases-ended" | "recall" }>;
+type NotedChange = Exclude<StoreChange, { kind: "leases-ended" | "recall" | "store-moved" }>;
 
 /** Writes the notice in the transaction of its change. */
 export function noteChange(tx: Transaction<Tables>, change: NotedChange, atMs: number): Promise<void> {

@@ -1,8 +1,10 @@
 import { Kysely } from "kysely";
-import { connect } from "../postgres/connect.ts";
+import { systemTimers } from "../../telemetry/clock.ts";
 import { BunPostgresDialect } from "../postgres/dialect.ts";
 import { migrate } from "../postgres/migrate.ts";
 import { isPostgres } from "../postgres/place.ts";
+import { PrimaryFinder } from "../postgres/primary.ts";
+import { postgresConnection, type Servers } from "../postgres/store-connection.ts";
 import { BunSqliteDialect } from "../sqlite/dialect.ts";
 import { openDatabase } from "../sqlite/open-database.ts";
 import type { StoreDb, Tables } from "../tables.ts";
@@ -23,17 +25,21 @@ export interface AdminStore {
  * `SQLiteError` and `StoreTooNewError`.
  */
 export function openAdmin(place: string, wallMs: () => number = Date.now): AdminStore {
-	const db: StoreDb = new Kysely<Tables>({ dialect: isPostgres(place) ? postgres(place) : sqlite(place) });
-	return { db, shared: isPostgres(place), wallMs: wallMs, close: () => db.destroy() };
+	if (isPostgres(place)) return openPostgresAdmin(new PrimaryFinder(place, systemTimers), wallMs);
+	const db: StoreDb = new Kysely<Tables>({ dialect: sqlite(place) });
+	return { db, shared: false, wallMs, close: () => db.destroy() };
+}
+
+/** Opens a PostgreSQL store whose primary somebody else looks for, too. */
+export function openPostgresAdmin(servers: Servers, wallMs: () => number = Date.now): AdminStore {
+	const connection = postgresConnection(servers, { max: ADMIN_CONNECTIONS, name: "turnpike admin" }, systemTimers);
+	const db: StoreDb = new Kysely<Tables>({ dialect: new BunPostgresDialect(connection, (sql) => migrate(sql)) });
+	return { db, shared: true, wallMs, close: () => db.destroy() };
 }
 
 function sqlite(dataDir: string): BunSqliteDialect {
 	// An answered credit must survive a power cut: no journal can restore it.
 	return new BunSqliteDialect(openDatabase(dataDir, { synchronous: "FULL" }));
-}
-
-function postgres(url: string): BunPostgresDialect {
-	return new BunPostgresDialect(connect(url, { max: ADMIN_CONNECTIONS, name: "turnpike admin" }), (sql) => migrate(sql));
 }
 
 /** Commands use one connection after the other; a console reads several pages at once. */

@@ -9,11 +9,11 @@ import type { ChangeListener } from "../core/store.ts";
 import { TermClock, termTimes } from "../core/term-times.ts";
 import { StoreFolder } from "../testing/store-folder.ts";
 import type { StoreChange } from "../types.ts";
-import { connect } from "./connect.ts";
 import { startEpoch } from "./epochs.ts";
 import { migrate } from "./migrate.ts";
 import { PostgresChangeListener, postgresStore } from "./postgres-store.ts";
-import { StoreConnection } from "./store-connection.ts";
+import { PrimaryFinder } from "./primary.ts";
+import { postgresConnection } from "./store-connection.ts";
 import { PostgresMonitor } from "./store-monitor.ts";
 
 /** Timers of which the test runs some. */
@@ -64,7 +64,7 @@ async function watching(ear: ChangeListener, timers: Timers): Promise<void> {
 	const node = await once(books.place, (sql) => startEpoch(sql, { id: "node_a", epoch: 0, appliedSeq: 0 }, 60_000));
 	watch = new PostgresMonitor({
 		sharedStore: postgresStore(books.dir),
-		link: new StoreConnection(() => connect(books.place, { max: 2, name: "watch" }), timers),
+		link: postgresConnection(new PrimaryFinder(books.place, timers), { max: 2, name: "watch" }, timers),
 		changeListener: ear,
 		clock: new TermClock(systemClock),
 		timers,
@@ -95,7 +95,7 @@ async function revokeOne(): Promise<StoreChange> {
 
 test("a change is heard by its notice: nobody looks for it", async () => {
 	const timers = new HandTimers();
-	await watching(new PostgresChangeListener(books.place), timers);
+	await watching(new PostgresChangeListener(new PrimaryFinder(books.place, timers), timers), timers);
 	const change = await revokeOne();
 	await until(() => heard.some((one) => one.kind === "key"));
 	expect(heard).toContainEqual(change);
@@ -115,7 +115,7 @@ test("where the notice is lost it is found by the next look, which comes each se
 
 test("an ear that was cut off hears again by itself", async () => {
 	const timers = new HandTimers();
-	await watching(new PostgresChangeListener(books.place), timers);
+	await watching(new PostgresChangeListener(new PrimaryFinder(books.place, timers), timers), timers);
 	await once(books.place, async (sql) => {
 		const cut = await sql.unsafe(
 			"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'turnpike ear'",

@@ -7,13 +7,15 @@ export interface ConnectOptions {
 	readonly name: string;
 	/** The server ends a statement that takes longer; 0 is no limit. */
 	readonly statementTimeoutMs?: number;
+	/** Called for each connection that closes, or that cannot be opened. */
+	readonly onClose?: () => void;
 }
 
 /** Seconds until an unresponsive server counts as down. */
 const CONNECT_SECONDS = 5;
 
 /**
- * Returns a pool of connections to the store's PostgreSQL; the first use opens one. `int8` is read as BigInt, since
+ * Returns a pool of connections to one server of the store (`primary.ts` finds it); the first use opens one. `int8` is read as BigInt, since
  * sums can pass 2^53.
  */
 export function connect(url: string, options: ConnectOptions): SQL {
@@ -21,6 +23,7 @@ export function connect(url: string, options: ConnectOptions): SQL {
 		max: options.max,
 		bigint: true,
 		connectionTimeout: CONNECT_SECONDS,
+		...(options.onClose === undefined ? {} : { onclose: options.onClose }),
 		connection: {
 			application_name: options.name,
 			TimeZone: "UTC",

@@ -15,24 +15,24 @@ import {
 	type QueryResult,
 	type TransactionSettings,
 } from "kysely";
-import { wantsNewConnection } from "./faults.ts";
 import { WRITERS_LOCK } from "./locks.ts";
+import type { StoreConnection } from "./store-connection.ts";
 
 export class BunPostgresDialect implements Dialect {
-	readonly #sql: SQL;
+	readonly #connection: StoreConnection<SQL>;
 	readonly #ready: (sql: SQL) => Promise<void>;
 
 	/**
 	 * Takes over the connections: Kysely's `destroy` closes them. `ready` runs once before the first query, and again
 	 * where it failed.
 	 */
-	constructor(sql: SQL, ready: (sql: SQL) => Promise<void>) {
-		this.#sql = sql;
+	constructor(connection: StoreConnection<SQL>, ready: (sql: SQL) => Promise<void>) {
+		this.#connection = connection;
 		this.#ready = ready;
 	}
 
 	createDriver(): Driver {
-		return new BunPostgresDriver(this.#sql, this.#ready);
+		return new BunPostgresDriver(this.#connection, this.#ready);
 	}
 
 	createQueryCompiler(): QueryCompiler {
@@ -49,24 +49,25 @@ export class BunPostgresDialect implements Dialect {
 }
 
 class BunPostgresDriver implements Driver {
-	readonly #sql: SQL;
+	readonly #store: StoreConnection<SQL>;
 	readonly #prepare: (sql: SQL) => Promise<void>;
 	#ready: Promise<void> | null = null;
 
-	constructor(sql: SQL, ready: (sql: SQL) => Promise<void>) {
-		this.#sql = sql;
+	constructor(store: StoreConnection<SQL>, ready: (sql: SQL) => Promise<void>) {
+		this.#store = store;
 		this.#prepare = ready;
 	}
 
 	async init(): Promise<void> {}
 
 	async acquireConnection(): Promise<DatabaseConnection> {
-		this.#ready ??= this.#prepare(this.#sql).catch((error: unknown) => {
+		const sql = await this.#store.open();
+		this.#ready ??= this.#prepare(sql).catch((error: unknown) => {
 			this.#ready = null;
 			throw error;
 		});
 		await this.#ready;
-		return new BunPostgresConnection(await this.#sql.reserve());
+		return new BunPostgresConnection(await sql.reserve(), this.#store);
 	}
 
 	async releaseConnection(connection: DatabaseConnection): Promise<void> {
@@ -95,7 +96,7 @@ class BunPostgresDriver implements Driver {
 	}
 
 	async destroy(): Promise<void> {
-		await this.#sql.close();
+		await this.#store.close({});
 	}
 }
 
@@ -103,15 +104,16 @@ type Reserved = Awaited<ReturnType<SQL["reserve"]>>;
 
 class BunPostgresConnection implements DatabaseConnection {
 	readonly #connection: Reserved;
-	#givenUp = false;
+	readonly #store: StoreConnection<SQL>;
 
-	constructor(connection: Reserved) {
+	constructor(connection: Reserved, store: StoreConnection<SQL>) {
 		this.#connection = connection;
+		this.#store = store;
 	}
 
 	async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
 		const result = await this.#connection.unsafe(query.sql, [...query.parameters]).catch((error: unknown) => {
-			this.#givenUp ||= wantsNewConnection(error);
+			this.#store.failed(error);
 			throw error;
 		});
 		const rows = wholeNumbers(result) as R[];
@@ -124,8 +126,7 @@ class BunPostgresConnection implements DatabaseConnection {
 	}
 
 	async release(): Promise<void> {
-		if (this.#givenUp) await this.#connection.close({ timeout: 0 });
-		else this.#connection.release();
+		this.#connection.release();
 	}
 }
 

@@ -1,8 +1,7 @@
 /** Node ids of a data folder, one for each PostgreSQL store that it ever served: `DATA/nodes.json`. */
 import { randomUUID } from "node:crypto";
-import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { syncFolderNow } from "../../journal/durable-file.ts";
+import { readJson, writeJsonDurably } from "./json-file.ts";
 
 const NAME = "nodes.json";
 
@@ -18,7 +17,7 @@ export function knownNodeId(dataDir: string, storeId: string): string | undefine
 export function nodeIdIn(dataDir: string, storeId: string): string {
 	const known = readNodes(dataDir);
 	const id = known[storeId] ?? `node_${randomUUID()}`;
-	if (!(storeId in known)) writeNodes(dataDir, { ...known, [storeId]: id });
+	if (!(storeId in known)) writeJsonDurably(join(dataDir, NAME), { ...known, [storeId]: id });
 	return id;
 }
 
@@ -28,19 +27,5 @@ export function nodeIdsOf(dataDir: string): string[] {
 }
 
 function readNodes(dataDir: string): Record<string, string> {
-	const path = join(dataDir, NAME);
-	return existsSync(path) ? (JSON.parse(readFileSync(path, "utf8")) as Record<string, string>) : {};
-}
-
-function writeNodes(dataDir: string, nodes: Record<string, string>): void {
-	const path = join(dataDir, NAME);
-	const file = openSync(`${path}.tmp`, "w", 0o600);
-	try {
-		writeFileSync(file, `${JSON.stringify(nodes, null, "\t")}\n`);
-		fsyncSync(file);
-	} finally {
-		closeSync(file);
-	}
-	renameSync(`${path}.tmp`, path);
-	syncFolderNow(dataDir);
+	return readJson<string>(join(dataDir, NAME));
 }

@@ -2,7 +2,7 @@
 import type { SQL } from "bun";
 import { JournalReader } from "../../journal/index.ts";
 import { sleep, systemTimers } from "../../telemetry/clock.ts";
-import { openAdmin } from "../admin/open-admin.ts";
+import { openPostgresAdmin } from "../admin/open-admin.ts";
 import { runOperation } from "../admin/operations.ts";
 import { StoreThread } from "../core/store-thread.ts";
 import type { TermClock } from "../core/term-times.ts";
@@ -14,8 +14,10 @@ import { migrate } from "./migrate.ts";
 import { nodeIdIn } from "./node-file.ts";
 import { PostgresMinutes } from "./postgres-minutes.ts";
 import { PostgresChangeListener, postgresStore } from "./postgres-store.ts";
-import { StoreConnection } from "./store-connection.ts";
+import { PrimaryFinder } from "./primary.ts";
+import { postgresConnection } from "./store-connection.ts";
 import { PostgresMonitor, WATCH_STATEMENT_MS } from "./store-monitor.ts";
+import { TimelineFile } from "./timeline-file.ts";
 
 /** A shipping transaction ends before cursor pages reach its rows: pages end 5 s before now. */
 const STATEMENT_MS = 4_000;
@@ -50,25 +52,26 @@ export async function openPostgresThread(
 
 async function open(options: Options, clock: TermClock, send: (message: FromThread) => void): Promise<StoreThread<SQL>> {
 	const { url, term } = options.postgres;
-	await withoutLimit(url, migrate);
-	const linked = (to: ConnectOptions) => new StoreConnection(() => connect(url, to), systemTimers);
+	const primary = new PrimaryFinder(url, systemTimers, new TimelineFile(options.dataDir));
+	await withoutLimit(await primary.find(), migrate);
+	const linked = (to: ConnectOptions) => postgresConnection(primary, to, systemTimers);
 	const link = linked({ max: CONNECTIONS, name: "turnpike", statementTimeoutMs: STATEMENT_MS });
 	const watchLink = linked({ max: CONNECTIONS, name: "turnpike watch", statementTimeoutMs: WATCH_STATEMENT_MS });
-	const changeListener = new PostgresChangeListener(url);
-	const admin = openAdmin(url);
-	const minutes = new PostgresMinutes(url, systemTimers);
+	const changeListener = new PostgresChangeListener(primary, systemTimers);
+	const admin = openPostgresAdmin(primary);
+	const minutes = new PostgresMinutes(primary, systemTimers);
 	try {
 		const [{ value: storeId }] = await link.run(SILENCE_MS, (sql) =>
 			sql.unsafe("SELECT value FROM meta WHERE name = 'store_id'"),
 		);
 		const nodeId = nodeIdIn(options.dataDir, storeId);
 		const store = postgresStore(options.dataDir);
-		return await StoreThread.open(
+		const thread = await StoreThread.open(
 			{
 				store,
 				link,
-				monitor: (hooks) =>
-					new PostgresMonitor({
+				monitor: (hooks) => {
+					const monitor = new PostgresMonitor({
 						...hooks,
 						sharedStore: store,
 						link: watchLink,
@@ -76,7 +79,10 @@ async function open(options: Options, clock: TermClock, send: (message: FromThre
 						clock,
 						timers: systemTimers,
 						times: term,
-					}),
+					});
+					primary.onMoved(() => monitor.moved());
+					return monitor;
+				},
 				clock,
 				timers: systemTimers,
 				termMs: term.termMs,
@@ -89,10 +95,15 @@ async function open(options: Options, clock: TermClock, send: (message: FromThre
 				journal: (nextSeq) => new JournalReader({ dir: journalFolder(options.dataDir), nodeId, nextSeq }),
 				admin: ({ operation, input }) => runOperation(admin, operation, input as never),
 				minutes,
-				closeAdmin: () => admin.close(),
+				closeAdmin: () => {
+					primary.stop();
+					return admin.close();
+				},
 			},
 			send,
 		);
+		primary.watch();
+		return thread;
 	} catch (error) {
 		await Promise.allSettled([link.close(), watchLink.close(), changeListener.close(), admin.close(), minutes.close()]);
 		throw error;

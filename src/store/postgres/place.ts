@@ -1,4 +1,5 @@
 /** The place of a store: the path of a data folder (SQLite), or the address of a PostgreSQL database. */
+import { withoutPassword } from "../../config/store-address.ts";
 
 const ADDRESS = /^postgres(ql)?:\/\//;
 
@@ -9,8 +10,5 @@ export function isPostgres(place: string): boolean {
 
 /** Returns an address without its password, for texts. */
 export function shownAddress(place: string): string {
-	if (!isPostgres(place)) return place;
-	if (!URL.canParse(place)) return "the PostgreSQL database";
-	const url = new URL(place);
-	return `${url.protocol}//${url.host}${url.pathname}`;
+	return isPostgres(place) ? (withoutPassword(place) ?? "the PostgreSQL database") : place;
 }

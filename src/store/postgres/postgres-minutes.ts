@@ -4,9 +4,8 @@ import type { Timers } from "../../telemetry/clock.ts";
 import { FORGET_EVERY_MS } from "../core/minute-windows.ts";
 import type { MinuteExchanger } from "../core/store.ts";
 import type { MinuteAnswer, MinuteExchange } from "../minutes.ts";
-import { connect } from "./connect.ts";
 import { exchangeMinutes, forgetMinutes } from "./minute-table.ts";
-import { StoreConnection } from "./store-connection.ts";
+import { postgresConnection, type Servers, type StoreConnection } from "./store-connection.ts";
 
 /** The event loop waits at most a second. */
 const STATEMENT_MS = 2_000;
@@ -16,9 +15,8 @@ export class PostgresMinutes implements MinuteExchanger {
 	readonly #store: StoreConnection<SQL>;
 	#forgotAt = performance.now();
 
-	constructor(url: string, timers: Timers) {
-		const connection = { max: 1, name: "turnpike minutes", statementTimeoutMs: STATEMENT_MS };
-		this.#store = new StoreConnection(() => connect(url, connection), timers);
+	constructor(servers: Servers, timers: Timers) {
+		this.#store = postgresConnection(servers, { max: 1, name: "turnpike minutes", statementTimeoutMs: STATEMENT_MS }, timers);
 	}
 
 	async exchange(exchange: MinuteExchange): Promise<MinuteAnswer> {

@@ -1,16 +1,17 @@
 /** The shared books on PostgreSQL, and how a node receives their changes. */
 import type { SQL } from "bun";
 import type { ReadGroup } from "../../journal/index.ts";
+import { sleep, type Timers } from "../../telemetry/clock.ts";
 import { BatchApplier } from "../core/batch-applier.ts";
 import type { ChangeListener, Recall, SharedStore, StoreApplier } from "../core/store.ts";
 import { batchRows } from "./batch-rows.ts";
 import { shipBodies } from "./body-parts.ts";
 import { readAccount, readKey } from "./caller-reader.ts";
 import { ChangeFeed } from "./change-feed.ts";
-import { connect } from "./connect.ts";
 import { endEpoch, heartbeat, isKnownEpoch, latestEpoch, reap, startEpoch } from "./epochs.ts";
 import { LeaseRepository } from "./lease-repository.ts";
 import { RpcRepository } from "./rpc-repository.ts";
+import { postgresConnection, type Servers, type StoreConnection } from "./store-connection.ts";
 
 const CHANGES = "turnpike_changes";
 const RECALLS = "turnpike_recalls";
@@ -57,23 +58,48 @@ class Shipping implements StoreApplier<SQL> {
 	}
 }
 
-/** Listens on a connection of its own, and reconnects by itself. */
-export class PostgresChangeListener implements ChangeListener {
-	readonly #sql: SQL;
+const LISTEN_AGAIN_MS = 500;
 
-	constructor(url: string) {
-		this.#sql = connect(url, { max: 1, name: "turnpike ear" });
+/** Listens on a connection of its own, and reconnects by itself, to another server where the primary has moved. */
+export class PostgresChangeListener implements ChangeListener {
+	readonly #connection: StoreConnection<SQL>;
+	readonly #servers: Servers;
+	readonly #timers: Timers;
+	#closed = false;
+
+	constructor(servers: Servers, timers: Timers) {
+		this.#connection = postgresConnection(servers, { max: 1, name: "turnpike ear" }, timers);
+		this.#servers = servers;
+		this.#timers = timers;
 	}
 
 	async listen(changed: () => void, recalled: (recall: Recall) => void): Promise<void> {
-		await this.#sql.listen(CHANGES, changed);
-		await this.#sql.listen(RECALLS, (payload) => {
+		await this.#begin(changed, recalled);
+		this.#servers.onMoved(() => void this.#beginAgain(changed, recalled));
+	}
+
+	async close(): Promise<void> {
+		this.#closed = true;
+		await this.#connection.close();
+	}
+
+	async #begin(changed: () => void, recalled: (recall: Recall) => void): Promise<void> {
+		const sql = await this.#connection.open();
+		await sql.listen(CHANGES, changed);
+		await sql.listen(RECALLS, (payload) => {
 			const [nodeId = "", accountId = ""] = payload.split(" ");
 			if (accountId !== "") recalled({ nodeId, accountId });
 		});
 	}
 
-	async close(): Promise<void> {
-		await this.#sql.close({ timeout: 0 });
+	async #beginAgain(changed: () => void, recalled: (recall: Recall) => void): Promise<void> {
+		while (!this.#closed) {
+			try {
+				await this.#begin(changed, recalled);
+				return;
+			} catch {
+				await sleep(this.#timers, LISTEN_AGAIN_MS);
+			}
+		}
 	}
 }

@@ -1,5 +1,7 @@
+import { systemTimers } from "../../telemetry/clock.ts";
 import { connect } from "./connect.ts";
 import { schemaNumber } from "./migrate.ts";
+import { PrimaryFinder } from "./primary.ts";
 
 /** The oldest release that the store runs on (docs/operating.md). */
 const OLDEST_VERSION = 140_000;
@@ -19,9 +21,12 @@ export interface PostgresServer {
 	readonly schemaName: string;
 }
 
-/** Reads these facts from the server at `url`. Throws errors of the connection. */
-export async function readPostgresServer(url: string): Promise<PostgresServer> {
-	const sql = connect(url, { max: 1, name: "turnpike admin" });
+/**
+ * Reads these facts from the server at `place`; of several hosts, from the primary. Throws errors of the connection, and
+ * of `PrimaryFinder.find`.
+ */
+export async function readPostgresServer(place: string): Promise<PostgresServer> {
+	const sql = connect(await new PrimaryFinder(place, systemTimers).find(), { max: 1, name: "turnpike admin" });
 	try {
 		const [row] = await sql.unsafe(`
 			SELECT current_setting('server_version') AS version, current_setting('server_version_num') AS number,

@@ -69,6 +69,15 @@ export class PostgresMonitor<On> implements StoreMonitor<On> {
 		this.#beatAfter(this.#deps.times.beatEveryMs);
 	}
 
+	/**
+	 * Handles a failover: what the node has cached may be lost with it, and a heartbeat finds out at once what of the
+	 * journal is.
+	 */
+	moved(): void {
+		this.#deps.changes([{ kind: "store-moved" }]);
+		if (this.#feed !== null) this.#beatAfter(0);
+	}
+
 	async stop(): Promise<void> {
 		this.#stopped = true;
 		this.#endPolls();
