@@ -157,6 +157,39 @@ describe("by dialect the context is asked for", () => {
 		]);
 	});
 
+	/** As llama.cpp of October 2026 answers, in xllamacpp 2026.10.11549. */
+	test.each([
+		[{}, {}, { supportsVision: false, supportsAudioInput: false, supportsVideoInput: false }],
+		[
+			{ modalities: { vision: true, audio: false, video: false } },
+			{ chat_template_caps: { supports_tools: true, supports_tool_calls: true } },
+			{ supportsVision: true, supportsAudioInput: false, supportsVideoInput: false, supportsFunctionCalling: true },
+		],
+		[
+			{ modalities: { vision: false, video: false, audio: false } },
+			{ chat_template_caps: { supports_tools: false, supports_tool_calls: false, supports_reasoning_effort: false } },
+			{ supportsVision: false, supportsAudioInput: false, supportsVideoInput: false, supportsFunctionCalling: false },
+		],
+	])("llama.cpp: what a model reads and whether it calls tools: %j %j", async (modalities, template, capabilities) => {
+		const architecture = { input_modalities: ["text"], output_modalities: ["text"] };
+		const paths = {
+			"/v1/models": list([{ id: "m.gguf", owned_by: "llamacpp", architecture, meta: { n_ctx: 1024, n_ctx_train: 8192 } }]),
+			"/props": () => Response.json({ default_generation_settings: { n_ctx: 1024 }, ...modalities, ...template }),
+		};
+		const [model] = await discoverModels(upstream(paths));
+		expect(model).toMatchObject({ id: "m.gguf", contextTokens: 1024 });
+		expect(model?.capabilities).toEqual(capabilities);
+	});
+
+	test("OpenRouter: what a model reads", async () => {
+		const reading = (...input_modalities: string[]) => ({ architecture: { input_modalities, output_modalities: ["text"] } });
+		const paths = {
+			"/v1/models": list([{ id: "eyes", ...reading("text", "image") }, { id: "blind", ...reading("text") }, { id: "x" }]),
+		};
+		const models = await discoverModels(upstream(paths));
+		expect(models.map(({ capabilities }) => capabilities?.supportsVision)).toEqual([true, false, undefined]);
+	});
+
 	test("llama.cpp with several models: GET /props of each that runs, else what its list says; none is loaded", async () => {
 		const args = (...more: string[]) => ["llama-server", "--alias", "x", ...more];
 		const items = [

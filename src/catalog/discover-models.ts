@@ -1,7 +1,7 @@
 import type { UpstreamConfig } from "../config/index.ts";
 import { isRecord } from "../schema/is-record.ts";
 import { listedKind } from "./listed-kind.ts";
-import { contextOfProps, propsPath, type RoutedModel, routedModels } from "./llama-router.ts";
+import { capabilitiesOfProps, contextOfProps, propsPath, type RoutedModel, routedModels } from "./llama-router.ts";
 import type { DiscoveredModel, TextCapabilities } from "./types.ts";
 
 /** Why an upstream's list could not be read. */
@@ -230,12 +230,25 @@ function modelOf(item: Record<string, unknown>): DiscoveredModel | undefined {
 	const context = CONTEXT_MEMBERS.map((member) => positive(item[member])).find((tokens) => tokens !== null);
 	const output = positive(item.max_completion_tokens) ?? (isRecord(provider) ? positive(provider.max_completion_tokens) : null);
 	const seconds = positive(created);
+	const capabilities = type === "text" ? inputsOf(item.architecture) : {};
 	return {
 		id,
 		type,
+		...(Object.keys(capabilities).length > 0 && { capabilities }),
 		created: seconds !== null && seconds <= LAST_SECOND ? seconds : null,
 		contextTokens: context ?? null,
 		maxCompletionTokens: output,
+	};
+}
+
+/** Returns what a model reads besides text, from the input modalities that OpenRouter and llama.cpp list. */
+function inputsOf(architecture: unknown): Partial<TextCapabilities> {
+	const reads = isRecord(architecture) ? architecture.input_modalities : undefined;
+	if (!Array.isArray(reads) || !reads.includes("text")) return {};
+	return {
+		supportsVision: reads.includes("image"),
+		supportsAudioInput: reads.includes("audio"),
+		supportsVideoInput: reads.includes("video"),
 	};
 }
 
@@ -290,17 +303,25 @@ async function withVoices(models: DiscoveredModel[], api: UpstreamApi, signal: A
 	return models.map((model) => (model.type === "tts" ? { ...model, voices: names } : model));
 }
 
-/** Adds the context of one slot from llama.cpp's GET /props, for a server with one model. */
+/** Adds the context of one slot and the capabilities from llama.cpp's GET /props, for a server with one model. */
 async function withLlamaProps(models: DiscoveredModel[], api: UpstreamApi, signal: AbortSignal): Promise<DiscoveredModel[]> {
 	if (models.length !== 1) return models;
 	const props = await api.json(api.rootUrl("/props"), {}, signal);
-	const context = contextOfProps(props);
-	return models.map((model) => ({ ...model, contextTokens: context ?? model.contextTokens }));
+	return models.map((model) => withProps(model, props, null));
+}
+
+function withProps(model: DiscoveredModel, props: unknown, listedContext: number | null): DiscoveredModel {
+	const capabilities = model.type === "text" ? { ...model.capabilities, ...capabilitiesOfProps(props) } : {};
+	return {
+		...model,
+		...(Object.keys(capabilities).length > 0 && { capabilities }),
+		contextTokens: contextOfProps(props) ?? listedContext ?? model.contextTokens,
+	};
 }
 
 /**
- * Adds the context of each running model of llama.cpp in router mode; the others keep the list's value. No request loads a
- * model.
+ * Adds context and capabilities of each running model of llama.cpp in router mode; the others keep the list's values. No
+ * request loads a model.
  */
 async function withRoutedProps(
 	models: DiscoveredModel[],
@@ -314,7 +335,7 @@ async function withRoutedProps(
 		const props = routedModel.isRunning
 			? await api.json(api.rootUrl(propsPath(model.id)), {}, signal).catch(() => undefined)
 			: undefined;
-		return { ...model, contextTokens: contextOfProps(props) ?? routedModel.contextTokens ?? model.contextTokens };
+		return withProps(model, props, routedModel.contextTokens);
 	});
 }
 

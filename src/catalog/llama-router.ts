@@ -1,5 +1,6 @@
-/** Context lengths of llama.cpp in router mode, in which one server loads several models on demand. */
+/** What llama.cpp reports on its models; in router mode one server loads several on demand. */
 import { isRecord } from "../schema/is-record.ts";
+import type { TextCapabilities } from "./types.ts";
 
 /** States in which `/props` reports on a model without loading it. */
 const RUNNING: ReadonlySet<unknown> = new Set(["loaded", "sleeping"]);
@@ -37,6 +38,21 @@ export function propsPath(id: string): string {
 export function contextOfProps(props: unknown): number | null {
 	const settings = isRecord(props) ? props.default_generation_settings : undefined;
 	return isRecord(settings) ? count(settings.n_ctx) : null;
+}
+
+/**
+ * Returns what a `/props` answer says of media and tools; older servers say nothing of them. Without tools in its chat template
+ * a model never sees those of a request.
+ */
+export function capabilitiesOfProps(props: unknown): Partial<TextCapabilities> {
+	const { modalities, chat_template_caps: template } = isRecord(props) ? props : {};
+	const { vision, audio, video = false } = isRecord(modalities) ? modalities : {};
+	const { supports_tools: tools, supports_tool_calls: calls } = isRecord(template) ? template : {};
+	return {
+		...(typeof vision === "boolean" && { supportsVision: vision }),
+		...(typeof audio === "boolean" && { supportsAudioInput: audio, supportsVideoInput: video === true }),
+		...(typeof tools === "boolean" && { supportsFunctionCalling: tools || calls === true }),
+	};
 }
 
 /** Returns the context of a command line. Slots share it, except with a unified cache, which each slot may use in full. */

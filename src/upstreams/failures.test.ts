@@ -153,6 +153,11 @@ describe("an upstream's answer", () => {
 			"Trying to keep the first 5000 tokens when context the overflows. However, the model is loaded with context length of only 4096 tokens",
 		],
 		["LM Studio, newer", 400, "The number of tokens to keep from the initial prompt is greater than the context length"],
+		[
+			"llama.cpp's embeddings",
+			500,
+			{ message: "input (4001 tokens) is too large to process. increase the physical batch size (current batch size: 512)" },
+		],
 		["Ollama", 400, { message: "input length exceeds the context length" }],
 		["Anthropic", 400, { message: "prompt is too long: 210000 tokens > 200000 maximum" }],
 		["OpenRouter", 400, { message: "This endpoint's maximum context length is 16385 tokens", code: 400 }],

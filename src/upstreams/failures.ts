@@ -81,6 +81,7 @@ const OVERFLOW = [
 	/exceed(?:s|ed)? (?:the |this model'?s? |its )?(?:available |maximum |model'?s? )?(?:context|number of tokens)/i,
 	/(?:longer|greater|larger|more tokens) than (?:the )?(?:model'?s? )?(?:maximum )?(?:model length|context)/i,
 	/context the overflows|prompt is too long|input is too long|too many tokens|max_model_len/i,
+	/input \(\d+ tokens\) is too large to process/i,
 ];
 const OVERFLOW_CODES = new Set(["context_length_exceeded", "exceed_context_size_error", "model_context_window_exceeded"]);
 

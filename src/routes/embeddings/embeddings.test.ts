@@ -328,3 +328,15 @@ test("a caller that leaves after the texts were sent stops the upstream, and pay
 	await until(async () => (await lastPost())?.status === 499);
 	expect(await lastPost()).toMatchObject({ status: 499, price: 8_000, prompt_tokens: 4, tokens_counted: 1 });
 });
+
+/** As llama.cpp answers, in xllamacpp 2026.10.11549. */
+test("a text that is too long for the server's batch is the caller's, and names the field", async () => {
+	const message = "input (4001 tokens) is too large to process. increase the physical batch size (current batch size: 512)";
+	upstream.always({ status: 500, raw: JSON.stringify({ error: { code: 500, message, type: "server_error" } }) });
+	const response = await ask({ model: "priced", input: "long" });
+	const { error } = (await response.json()) as { readonly error: object };
+	expect([response.status, error]).toEqual([
+		400,
+		{ message, type: "invalid_request_error", param: "input", code: "context_length_exceeded" },
+	]);
+});

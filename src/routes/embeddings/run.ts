@@ -96,7 +96,7 @@ export class EmbeddingRun {
 
 	async #forward(targets: readonly ModelTarget[]): Promise<Vectors> {
 		const { body, raw, long, texts, call, model } = this.#of;
-		const answer = await this.#deps.upstreams.embed({
+		const forwarded = this.#deps.upstreams.embed({
 			requestId: call.requestId,
 			tenant: call.tenant,
 			targets,
@@ -111,6 +111,7 @@ export class EmbeddingRun {
 				this.#sentTo = upstream;
 			},
 		});
+		const answer = await forwarded.catch(throwForInput);
 		call.headers["x-service-model-router"] = headerText(answer.upstream);
 		if (answer.retries > 0) call.headers["x-retry-count"] = String(answer.retries);
 		return answer;
@@ -156,4 +157,11 @@ export class EmbeddingRun {
 		if (posted === null) throw new ApiError("UNKNOWN_ERROR", { cause: new Error("embeddings were settled twice") });
 		return promptTokens;
 	}
+}
+
+/** Throws an upstream's failure; one that names the field of chat names that of embeddings. */
+function throwForInput(error: unknown): never {
+	if (error instanceof ApiError && error.code === "TOO_MANY_TOKENS")
+		throw new ApiError(error.code, { ...error.options, param: "input" });
+	throw error;
 }
