@@ -15,6 +15,8 @@ export interface ChainProxyDeps {
 	readonly budgets: NodeBudgets;
 	readonly store: StorePort;
 	readonly journal: Journal;
+	/** See `GatewayDeps`. */
+	readonly nodeFolder: string;
 	readonly clock: Clock;
 	readonly log: Log;
 }
@@ -30,12 +32,12 @@ export class ChainProxy {
 	readonly #budgets: RpcBudgets;
 
 	/** @throws {ConfigError} if the configuration names an unknown network */
-	constructor({ catalog, config, budgets, store, journal, clock, log }: ChainProxyDeps) {
-		const { rpc, timeouts, data } = config();
+	constructor({ catalog, config, budgets, store, journal, nodeFolder, clock, log }: ChainProxyDeps) {
+		const { rpc, timeouts } = config();
 		this.upstreams = createRpcUpstreams({ catalog, config: rpc, timeouts, log });
 		this.cache = new CachedUpstreams(this.upstreams, this.upstreams.heads, { maxBytes: rpc.cacheMb * MIB });
 		const sendsKeptDays = () => config().rpc.sendsKeptDays;
-		this.#budgets = createRpcBudgets({ store, journal, clock, log, dataDir: data, sendsKeptDays });
+		this.#budgets = createRpcBudgets({ store, journal, clock, log, dataDir: nodeFolder, sendsKeptDays });
 		const { credits, idempotency, sends } = this.#budgets;
 		this.routeDeps = { budgets, credits, idempotency, sends, catalog, upstreams: this.cache, config };
 	}

@@ -6,6 +6,7 @@ import type { DocumentReader } from "../engines/documents/port.ts";
 import type { EmbeddingEngine } from "../engines/embeddings/port.ts";
 import type { ImageEngine } from "../engines/images/port.ts";
 import type { Journal } from "../journal/index.ts";
+import type { MetricsPeers } from "../observability/metrics/index.ts";
 import type { StorePort } from "../store/port.ts";
 import type { Clock } from "../telemetry/clock.ts";
 import type { Log } from "../telemetry/log.ts";
@@ -20,6 +21,8 @@ export interface GatewayDeps {
 	readonly rpcCatalog: RpcCatalog;
 	readonly store: StorePort;
 	readonly journal: Journal;
+	/** Folder for stored answers that are too large for the journal. */
+	readonly nodeFolder: string;
 	readonly clock: Clock;
 	readonly log: Log;
 	/**
@@ -40,6 +43,8 @@ export interface GatewayDeps {
 	readonly fetchPublic?: PublicFetch;
 	/** Extracts the text of files. */
 	readonly documents: DocumentReader;
+	/** The other workers of this server, whose metrics belong on its page. */
+	readonly metricsPeers?: MetricsPeers;
 	/** Returns the address that documents show. */
 	readonly url: () => string;
 	/** Returns the port that the server listens on. */

@@ -59,7 +59,7 @@ export class Gateway {
 	#settings: ReturnType<PipelineDeps["settings"]>;
 
 	constructor(deps: GatewayDeps) {
-		const { config, store, journal, clock, log, documents, fetchPublic, port } = deps;
+		const { config, store, journal, nodeFolder, clock, log, documents, fetchPublic, port } = deps;
 		this.#deps = deps;
 		this.#config = config;
 		this.#settings = settingsOf(config);
@@ -76,7 +76,7 @@ export class Gateway {
 		this.#upstreams = this.#newChatUpstreams();
 		this.#attestations = createAttestations(this.#upstreams.attemptDeps);
 		const { rpcCatalog: catalog } = deps;
-		this.#chains = new ChainProxy({ catalog, config: current, budgets: this.budgets, store, journal, clock, log });
+		this.#chains = new ChainProxy({ catalog, config: current, budgets: this.budgets, store, journal, nodeFolder, clock, log });
 		this.#audio = this.#newAudio();
 		this.#wallets = new Wallets({ config: current, store, clock, log, addresses: this.#addresses, port });
 		this.pipeline = this.#newPipeline();
@@ -337,6 +337,7 @@ export class Gateway {
 		const metrics = this.#observability.metricsPage({
 			token: () => this.#config.metrics.token,
 			version: VERSION,
+			peers: this.#deps.metricsPeers ?? null,
 			holdsOpen: () => this.budgets.holdsOpen,
 			bodyMemory: this.pipeline.bodyMemory,
 			journal,

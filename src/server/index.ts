@@ -19,7 +19,7 @@ export {
 	type Settlement,
 } from "./endpoint.ts";
 export { readIdempotencyKey } from "./idempotency-key.ts";
-export { ListenError, type Listening, listen, listenProblem, PortTakenError } from "./listen.ts";
+export { freePort, ListenError, type Listening, listen, listenProblem, PortTakenError } from "./listen.ts";
 export { openApiDocument } from "./openapi.ts";
 export type { PipelineDeps, PipelineSettings } from "./pipeline-deps.ts";
 export { BodyMemory } from "./read-body.ts";

@@ -14,6 +14,8 @@ export interface ListenSettings {
 	readonly port: number;
 	readonly maxRunning: number;
 	readonly drainMs: number;
+	/** True where other processes of this server listen on the port too. */
+	readonly sharesPort: boolean;
 	/** Silence after which a connection is closed; 0: never. The runtime rounds to 4 s, and allows at most 255. */
 	readonly idleTimeoutSeconds: number;
 }
@@ -107,11 +109,27 @@ function listenError(
 /** Tries to listen on an address and a port, and releases them again; returns null if it can. */
 export async function listenProblem(hostname: string, port: number): Promise<ListenError | null> {
 	try {
-		await Bun.serve({ hostname, port, reusePort: false, fetch: () => new Response() }).stop(true);
+		await freePort(hostname, port);
 		return null;
 	} catch (error) {
-		return listenError({ host: hostname, port }, error as NodeJS.ErrnoException);
+		return error as ListenError;
 	}
+}
+
+/**
+ * Returns a port on which nothing listens: `port`, or any where that is 0.
+ * @throws {ListenError}
+ */
+export async function freePort(hostname: string, port: number): Promise<number> {
+	let server: Bun.Server<undefined>;
+	try {
+		server = Bun.serve({ hostname, port, reusePort: false, fetch: () => new Response() });
+	} catch (error) {
+		throw listenError({ host: hostname, port }, error as NodeJS.ErrnoException);
+	}
+	const free = server.port ?? port;
+	await server.stop(true);
+	return free;
 }
 
 /** Returns the trusted proxies as the settings have them now, rebuilt only after a reload has changed them. */
@@ -180,7 +198,7 @@ export function listen(app: App, settings: ListenSettings, forwarding: () => For
 			maxRequestBodySize: HTTP_BODY_LIMIT,
 			development: false,
 			// Outside of development the runtime shares the port by default; a second server would take half of the requests.
-			reusePort: false,
+			reusePort: settings.sharesPort,
 			routes: Object.fromEntries(TARGET_PATTERNS.map((pattern) => [pattern, answer])),
 			// Handles paths with an empty segment, or with more segments than any route has.
 			fetch(received) {

@@ -11,7 +11,7 @@
  * lets one bad record hold up the others.
  */
 
-export { DataFolderError, hasDatabase, journalFolder, makeDataFolder } from "./data-folder.ts";
+export { DataFolderError, hasDatabase, journalFolder, makeDataFolder, workerFolder, workerNumbers } from "./data-folder.ts";
 export { type OpenedStore, type OpenStoreOptions, openStore } from "./open-store.ts";
 export type * from "./port.ts";
 export { hasSchema } from "./postgres/has-schema.ts";
@@ -20,6 +20,7 @@ export { type PostgresServer, readPostgresServer } from "./postgres/read-server.
 export { asStoreFault, DatabaseDamagedError } from "./sqlite/damage.ts";
 export { DataFolderInUseError, type DataLock, lockDataFolder } from "./sqlite/data-lock.ts";
 export { hasAccounts } from "./sqlite/has-accounts.ts";
+export type { StoreChannel } from "./store-channel.ts";
 export { StoreThreadError, StoreUnavailableError } from "./store-errors.ts";
 export { refuseLostStore, StoreLostError } from "./store-lost.ts";
 export type { StoreDb, Tables } from "./tables.ts";

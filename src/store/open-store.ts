@@ -43,6 +43,8 @@ export interface OpenStoreOptions {
 	readonly onFatal?: (error: Error) => void;
 }
 
+/** Defaults of a store thread's times. */
+export const STORE_TIMES = { changesEveryMs: 100, checkpointEveryMs: 5_000, callPatienceMs: 5_000 };
 /** Workers apply their journals this often: what one spent, the others see soon, and a batch still holds many posts. */
 const SHARED_APPLY_MS = 20;
 
@@ -112,13 +114,18 @@ export async function openStore(options: OpenStoreOptions): Promise<OpenedStore>
 	}
 }
 
+/** Returns SQLite's `synchronous`: after a power cut, the journal restores what an answer did not wait for. */
+export function synchronousOf(durability: Durability): ThreadOptions["synchronous"] {
+	return durability === "process" ? "NORMAL" : "FULL";
+}
+
 function threadOptions(options: OpenStoreOptions, durability: Durability): ThreadOptions {
 	return {
 		dataDir: options.dataDir,
-		synchronous: durability === "process" ? "NORMAL" : "FULL",
-		changesEveryMs: options.changesEveryMs ?? 100,
-		checkpointEveryMs: options.checkpointEveryMs ?? 5_000,
-		callPatienceMs: options.callPatienceMs ?? 5_000,
+		synchronous: synchronousOf(durability),
+		changesEveryMs: options.changesEveryMs ?? STORE_TIMES.changesEveryMs,
+		checkpointEveryMs: options.checkpointEveryMs ?? STORE_TIMES.checkpointEveryMs,
+		callPatienceMs: options.callPatienceMs ?? STORE_TIMES.callPatienceMs,
 		postgres:
 			options.postgres === undefined
 				? null

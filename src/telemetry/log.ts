@@ -36,12 +36,15 @@ const SECRET = new Set([
 /** Nested objects are searched to this depth. */
 const DEPTH = 3;
 
-/** Writes JSON lines to standard error synchronously, so that nothing is lost at an exit. */
-export function createLog(level: string): Log {
+/**
+ * Writes JSON lines to standard error synchronously, so that nothing is lost at an exit.
+ * @param fields members of every line
+ */
+export function createLog(level: string, fields: object | null = null): Log {
 	return pino(
 		{
 			level,
-			base: null,
+			base: fields,
 			timestamp: pino.stdTimeFunctions.isoTime,
 			formatters: { log: (fields) => hideSecrets(fields, DEPTH) },
 		},

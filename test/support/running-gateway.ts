@@ -133,6 +133,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Runnin
 		rpcCatalog: loadRpcCatalog(join(CATALOG_DIR, "rpc")),
 		store: openedStore.store,
 		journal: openedStore.journal,
+		nodeFolder: dataDir,
 		clock: options.clock ?? systemClock,
 		log: silentLog,
 		embedded: options.embedded ?? { endpoint: offline },
@@ -147,7 +148,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Runnin
 		port: () => listening?.port ?? 0,
 	});
 	await gateway.discovered();
-	const open = listen(gateway.app, config.server, () => config.server, silentLog);
+	const open = listen(gateway.app, { ...config.server, sharesPort: false }, () => config.server, silentLog);
 	listening = open;
 	const url = `http://127.0.0.1:${open.port}`;
 	const call: RunningGateway["call"] = (method, path, body, headers = {}) =>

@@ -1,9 +1,10 @@
 import type { Config } from "../../config/index.ts";
 import { openMode } from "../../journal/owner-only.ts";
-import { makeDataFolder, type OpenedStore, openStore } from "../../store/index.ts";
+import { makeDataFolder, type OpenedStore, openStore, workerFolder } from "../../store/index.ts";
 import type { Log } from "../../telemetry/log.ts";
 import { withStoreFaults } from "../store-fault.ts";
 import { warnIfStoreIsSlow } from "./startup-errors.ts";
+import type { WorkerLink } from "./workers/worker-link.ts";
 
 const MEBIBYTE = 1_048_576;
 /** The files are readable by the owner only, but others see their names, sizes and times. */
@@ -16,13 +17,22 @@ export async function openDataFolder(config: Config, log: Log): Promise<void> {
 	if (mode !== null) log.warn({ folder: config.data, mode }, OPEN_FOLDER);
 }
 
+/**
+ * Returns the folder of this node's journal and files. Workers on PostgreSQL are nodes of their own; those on SQLite
+ * share the data folder, since each must find the others' stored answers.
+ */
+export function nodeFolder({ data, store }: Pick<Config, "data" | "store">, worker: WorkerLink | null): string {
+	return store === undefined ? data : workerFolder(data, worker?.number ?? 0);
+}
+
 /** Opens store and journal, and applies posts that an earlier run left in the journal. An error ends the process with 1. */
-export async function openNodeStore(config: Config, log: Log): Promise<OpenedStore> {
+export async function openNodeStore(config: Config, worker: WorkerLink | null, log: Log): Promise<OpenedStore> {
 	const slow = warnIfStoreIsSlow(config, log);
 	const { durability, segmentMb, minFreeDiskMb, maxBacklogMb } = config.journal;
 	const opened = await withStoreFaults(config, () =>
 		openStore({
-			dataDir: config.data,
+			dataDir: nodeFolder(config, worker),
+			...(worker !== null && config.store === undefined ? { worker: worker.number, channel: worker.storeChannel() } : {}),
 			postgres: config.store,
 			termMs: config.node.termMs,
 			journal: {

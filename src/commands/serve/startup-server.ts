@@ -6,11 +6,14 @@ import type { Log } from "../../telemetry/log.ts";
 /** Listens before the store is open: answers probes, and refuses other requests because the start is in progress. */
 export class StartupServer {
 	readonly #config: Config;
+	readonly #sharesPort: boolean;
 	readonly #log: Log;
 	readonly #settings: PipelineSettings;
 	#app: App;
 
-	constructor(config: Config, log: Log) {
+	/** @param sharesPort true for one of several workers */
+	constructor(config: Config, sharesPort: boolean, log: Log) {
+		this.#sharesPort = sharesPort;
 		this.#config = config;
 		this.#log = log;
 		this.#settings = {
@@ -37,7 +40,8 @@ export class StartupServer {
 			refuse: (request, error) => this.#app.refuse(request, error),
 			notFound: (request) => this.#app.notFound(request),
 		};
-		return listen(app, this.#config.server, () => this.#config.server, this.#log);
+		const settings = { ...this.#config.server, sharesPort: this.#sharesPort };
+		return listen(app, settings, () => this.#config.server, this.#log);
 	}
 
 	/** Sends requests to the gateway from now on. */

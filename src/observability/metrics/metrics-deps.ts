@@ -6,12 +6,15 @@ import type { UpstreamStatus } from "../../upstreams/index.ts";
 import type { RpcCacheStats } from "../../upstreams/rpc/cache/cached-upstreams.ts";
 import type { RpcNetworkStatus } from "../../upstreams/rpc/upstreams.ts";
 import type { LoopLag } from "./loop-lag.ts";
+import type { MetricsPeers } from "./merge-pages.ts";
 
 /** Counts that the modules keep anyway, read at each scrape. */
 export interface MetricsDeps {
 	/** `metrics.token`: a caller who presents it may read from anywhere; without a token only this machine may read. */
 	readonly token: () => string | undefined;
 	readonly version: string;
+	/** The other workers of this server; null where it has none. */
+	readonly peers: MetricsPeers | null;
 	readonly counts: RequestCounts;
 	readonly holdsOpen: () => number;
 	readonly bodyMemory: { readonly used: number; readonly limit: number };

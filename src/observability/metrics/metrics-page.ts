@@ -1,6 +1,7 @@
 import { timingSafeEqual } from "node:crypto";
 import type { OpenMetricsContentType } from "prom-client";
 import { isLoopback } from "../../server/index.ts";
+import { type MetricsFormat, mergePages } from "./merge-pages.ts";
 import type { Metric } from "./metric.ts";
 import type { MetricsDeps } from "./metrics-deps.ts";
 
@@ -9,28 +10,37 @@ interface Page {
 	metrics(): Promise<string>;
 }
 
-type Format = "prometheus" | "openmetrics";
-
 /** Serves GET /metrics. The first scrape loads the library. Callers without permission get 403. */
 export class MetricsPage {
 	readonly #deps: MetricsDeps;
 	readonly #metrics: readonly Metric[];
-	readonly #pages = new Map<Format, Promise<Page>>();
+	readonly #pages = new Map<MetricsFormat, Promise<Page>>();
 
 	constructor(metrics: readonly Metric[], deps: MetricsDeps) {
 		this.#metrics = metrics;
 		this.#deps = deps;
+		deps.peers?.serveMetrics((format) => {
+			deps.lag.start();
+			return this.#text(format);
+		});
 	}
 
 	async answer(request: Request, address: string): Promise<Response> {
 		if (!this.#mayRead(request, address))
 			return new Response("metrics are for this machine, or for who has metrics.token\n", { status: 403 });
 		this.#deps.lag.start();
-		const page = await this.#page(formatFor(request.headers.get("accept")));
-		return new Response(await page.metrics(), { headers: { "Content-Type": page.contentType, Vary: "Accept" } });
+		const format = formatFor(request.headers.get("accept"));
+		const { peers } = this.#deps;
+		const text = peers === null ? await this.#text(format) : mergePages(await peers.collectMetrics(format));
+		const { contentType } = await this.#page(format);
+		return new Response(text, { headers: { "Content-Type": contentType, Vary: "Accept" } });
 	}
 
-	#page(format: Format): Promise<Page> {
+	async #text(format: MetricsFormat): Promise<string> {
+		return (await this.#page(format)).metrics();
+	}
+
+	#page(format: MetricsFormat): Promise<Page> {
 		let page = this.#pages.get(format);
 		if (page === undefined) {
 			page = pageOf(format, this.#metrics, this.#deps);
@@ -53,12 +63,12 @@ function credential(request: Request): string {
 }
 
 /** Returns OpenMetrics 1.0 if the reader accepts it, as Prometheus does. */
-function formatFor(accept: string | null): Format {
+function formatFor(accept: string | null): MetricsFormat {
 	return accept?.includes("application/openmetrics-text") ? "openmetrics" : "prometheus";
 }
 
 /** Renders the page. The library only formats; the counts come from the modules. */
-async function pageOf(format: Format, metrics: readonly Metric[], deps: MetricsDeps): Promise<Page> {
+async function pageOf(format: MetricsFormat, metrics: readonly Metric[], deps: MetricsDeps): Promise<Page> {
 	const { Counter, Gauge, Histogram, Registry } = await import("prom-client");
 	const kinds = { counter: Counter, gauge: Gauge, histogram: Histogram };
 	// OpenMetrics names a counter without the suffix that its lines have.

@@ -1,34 +1,23 @@
 /** Several workers of one SQLite store in one process: their messages are copied, as between processes. */
 import type { JournalOptions } from "../../journal/index.ts";
 import { type OpenedStore, openStore } from "../index.ts";
-import { HostedWorker } from "../sqlite/hosted-worker.ts";
-import { SqliteHost } from "../sqlite/sqlite-host.ts";
+import type { HostedWorker } from "../sqlite/hosted-worker.ts";
 import type { StoreChannel } from "../store-channel.ts";
 import type { FromThread, ToThread } from "../thread-protocol.ts";
+import { WorkerStores } from "../worker-stores.ts";
 
-export class WorkerStores {
+export class WorkerChannels {
 	readonly #dir: string;
-	readonly host: SqliteHost;
+	readonly #stores: WorkerStores;
 	readonly #workers = new Map<number, HostedWorker>();
 
-	private constructor(dir: string, host: SqliteHost) {
+	private constructor(dir: string, stores: WorkerStores) {
 		this.#dir = dir;
-		this.host = host;
+		this.#stores = stores;
 	}
 
-	static async open(dir: string, workers: number): Promise<WorkerStores> {
-		const host = await SqliteHost.open(
-			{
-				dataDir: dir,
-				synchronous: "NORMAL",
-				changesEveryMs: 20,
-				checkpointEveryMs: 1_000,
-				callPatienceMs: 5_000,
-				shared: true,
-			},
-			workers,
-		);
-		return new WorkerStores(dir, host);
+	static async open(dir: string, workers: number): Promise<WorkerChannels> {
+		return new WorkerChannels(dir, await WorkerStores.open({ dataDir: dir, durability: "process", workers }));
 	}
 
 	connect(worker: number, journal: Partial<Omit<JournalOptions, "dir" | "start">> = {}): Promise<OpenedStore> {
@@ -47,12 +36,12 @@ export class WorkerStores {
 	}
 
 	close(): Promise<void> {
-		return this.host.close();
+		return this.#stores.close();
 	}
 
 	#channel(worker: number): StoreChannel {
 		let handle: (message: FromThread) => void = () => {};
-		const hosted = new HostedWorker(this.host, worker, (message) => {
+		const hosted = this.#stores.worker(worker, (message) => {
 			const copy = structuredClone(message);
 			setImmediate(() => handle(copy));
 		});
