@@ -280,11 +280,13 @@ export class LeaseQueue {
 		const { claim } = head;
 		let answer: AcquireResult;
 		for (;;) {
+			const hadIdle = this.#caps.hasIdleLeases;
 			answer = await this.#acquireFromStore(claim);
 			// Money that was freed meanwhile may have served it already.
 			if (this.#waiting[0] !== head || this.#serve(head, false)) return;
-			if (answer.cap?.short && this.#caps.hasIdleLeases) {
-				// The lease is of another day of the same limit.
+			if (answer.cap?.short && hadIdle) {
+				// The idle lease may be of another day of the same limit. What this call granted does not count: returned,
+				// it would be granted again, without end.
 				await this.#returnLeases();
 				if (this.#waiting[0] !== head) return;
 				continue;

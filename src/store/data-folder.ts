@@ -15,6 +15,11 @@ export function workerFolder(dataDir: string, worker: number): string {
 	return worker === 0 ? dataDir : join(dataDir, WORKERS, String(worker));
 }
 
+/** Returns the id of a worker's node in a SQLite store; the first has the id of the store's own node. */
+export function workerNodeId(nodeId: string, worker: number): string {
+	return worker === 0 ? nodeId : `${nodeId}-${worker}`;
+}
+
 /** Returns the numbers of the workers that have a folder, besides the first, in rising order. */
 export function workerNumbers(dataDir: string): number[] {
 	const folder = join(dataDir, WORKERS);

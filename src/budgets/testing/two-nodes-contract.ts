@@ -261,6 +261,42 @@ export function testTwoNodes(create: (dir: string) => Promise<SharedPlace>): voi
 		other?.void();
 	});
 
+	test("a limit below what a chat needs at least refuses it on both nodes, and gives back what it was granted", async () => {
+		const { hash } = await limitedKey(100, "LIFETIME");
+		const refusals = await Promise.all(
+			[0, 1, 0, 1].map(async (node) => {
+				const budgets = nodes[node]?.budgets;
+				const caller = await budgets?.caller(hash);
+				if (budgets === undefined || caller === null || caller === undefined) throw new Error("no caller");
+				const context = {
+					requestId: `${++serial}`.padStart(32, "r"),
+					route: "chat",
+					model: "m",
+					admittedAtMs: systemClock.wallMs(),
+				};
+				// Less than the least output costs, and more than nothing: such a claim takes what there is.
+				const ceiling = budgets.holdCeiling(caller, context, {
+					promptTokensBound: 1,
+					countPromptTokens: () => Promise.resolve(1),
+					promptTokensAtLeast: 1,
+					callerMaxTokens: null,
+					modelMaxTokens: 4_096,
+					contextTokens: 8_192,
+					choices: 1,
+					inputPrice: pico(1_000),
+					outputPrice: pico(1_000),
+				});
+				return Promise.resolve(ceiling).then(
+					() => "held",
+					(error) => (error instanceof ApiError ? error.status : error),
+				);
+			}),
+		);
+		expect(refusals).toEqual([402, 402, 402, 402]);
+		(await heldOn(0, hash, 100)).void();
+		(await heldOn(1, hash, 100)).void();
+	});
+
 	test("other keys of the account are served while one waits for what another node shall give back of its limit", async () => {
 		const limited = await limitedKey(100, "LIFETIME");
 		const hash = `${++serial}`.padStart(64, "0");

@@ -1,9 +1,10 @@
 import type { Config } from "../../config/index.ts";
 import { openMode } from "../../journal/owner-only.ts";
-import { makeDataFolder, type OpenedStore, openStore, workerFolder } from "../../store/index.ts";
+import { makeDataFolder, type OpenedStore, openStore, workerFolder, workerNumbers } from "../../store/index.ts";
 import type { Log } from "../../telemetry/log.ts";
 import { withStoreFaults } from "../store-fault.ts";
 import { warnIfStoreIsSlow } from "./startup-errors.ts";
+import { workerCount } from "./workers/worker-count.ts";
 import type { WorkerLink } from "./workers/worker-link.ts";
 
 const MEBIBYTE = 1_048_576;
@@ -48,4 +49,21 @@ export async function openNodeStore(config: Config, worker: WorkerLink | null, l
 	if (replayedGroups > 0) log.info({ groups: replayedGroups }, "the journal of an earlier run was applied");
 	if (lostTail !== null) log.error({ ...lostTail }, "a power cut lost the unsynced end of the journal");
 	return opened;
+}
+
+/**
+ * Applies what workers of an earlier run left in their journals, where fewer run now, and ends their terms. (On SQLite
+ * the owner of the store does this before it opens.)
+ */
+export async function endFormerWorkers(config: Config, log: Log): Promise<void> {
+	if (config.store === undefined) return;
+	for (const worker of workerNumbers(config.data).filter((number) => number >= workerCount(config))) {
+		const dataDir = workerFolder(config.data, worker);
+		try {
+			const { store } = await openStore({ dataDir, postgres: config.store, termMs: config.node.termMs });
+			await store.close();
+		} catch (error) {
+			log.error({ folder: dataDir, cause: (error as Error).message }, "the journal of a former worker could not be applied");
+		}
+	}
 }

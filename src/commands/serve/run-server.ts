@@ -14,7 +14,7 @@ import { ConfigReloader } from "./config-reloader.ts";
 import type { EarlySignals } from "./early-signals.ts";
 import { Engines } from "./engines.ts";
 import { firstAccount } from "./first-account.ts";
-import { nodeFolder, openDataFolder, openNodeStore } from "./open-store.ts";
+import { endFormerWorkers, nodeFolder, openDataFolder, openNodeStore } from "./open-store.ts";
 import { recordServer, removeServerRecord } from "./running-server.ts";
 import { requireStakingChain } from "./staking-chain.ts";
 import { exitOnConfigFault, logUncaughtErrors } from "./startup-errors.ts";
@@ -96,6 +96,7 @@ export async function runServer({ flags, loaded, signals, worker }: ServerOption
 		await store.close();
 		if (worker === null) removeServerRecord(config.data);
 	});
+	if (isFirst) void endFormerWorkers(config, log);
 	if (isFirst) await announce({ loaded, gateway, assets, url: listening.url, firstKey, log });
 }
 

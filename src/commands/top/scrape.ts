@@ -41,6 +41,12 @@ export class Scrape {
 		return samples.reduce((sum, { labels, value }) => (matches(labels) ? sum + value : sum), 0);
 	}
 
+	/** Returns the lowest sample, 0 if there is none: of the start times of several workers, the first. */
+	lowest(name: string): number {
+		const values = (this.#samples.get(name) ?? []).map(({ value }) => value);
+		return values.length === 0 ? 0 : Math.min(...values);
+	}
+
 	/** Returns the number of matching samples. */
 	count(name: string, matches: (labels: Labels) => boolean): number {
 		return (this.#samples.get(name) ?? []).filter(({ labels }) => matches(labels)).length;
@@ -76,9 +82,9 @@ export class Span {
 	constructor(now: Scrape, before: Scrape | null) {
 		const startedAt = (scrape: Scrape) => scrape.sum("process_start_time_seconds");
 		this.latest = now;
-		// After a restart the counters begin again at 0.
+		// After a restart, also of one of several workers, counters begin again at 0.
 		this.#previous = before !== null && startedAt(before) === startedAt(now) ? before : null;
-		const sinceMs = this.#previous?.atMs ?? (startedAt(now) ?? 0) * 1_000;
+		const sinceMs = this.#previous?.atMs ?? now.lowest("process_start_time_seconds") * 1_000;
 		this.seconds = Math.max((now.atMs - sinceMs) / 1_000, 0.001);
 	}
 

@@ -6,7 +6,7 @@ import { closeSync, existsSync, fsyncSync, openSync, readdirSync, renameSync, rm
 import { basename, dirname, join } from "node:path";
 import { syncFolderNow } from "../../journal/durable-file.ts";
 import type { AuditReport } from "../../ledger/audit.ts";
-import { readBacklog } from "../admin/backlog.ts";
+import { readBacklogs } from "../admin/backlog.ts";
 import { openAdmin } from "../admin/open-admin.ts";
 import { errorOf } from "../store-errors.ts";
 import type { CopyAnswer, CopyRequest } from "./copy-thread.ts";
@@ -91,14 +91,14 @@ async function waitForBacklog(dataDir: string, patienceMs: number): Promise<numb
 	const admin = openAdmin(dataDir);
 	try {
 		const deadlineMs = performance.now() + patienceMs;
-		let backlog = await readBacklog(admin, dataDir);
-		const requiredSeq = backlog.appliedSeq + backlog.groups;
-		while (backlog.appliedSeq < requiredSeq) {
-			if (performance.now() >= deadlineMs) return backlog.records;
+		const required = (await readBacklogs(admin, dataDir)).map(({ appliedSeq, groups }) => appliedSeq + groups);
+		for (;;) {
+			const backlogs = await readBacklogs(admin, dataDir);
+			const behind = backlogs.filter(({ appliedSeq }, worker) => appliedSeq < (required[worker] ?? 0));
+			if (behind.length === 0) return 0;
+			if (performance.now() >= deadlineMs) return behind.reduce((sum, { records }) => sum + records, 0);
 			await Bun.sleep(LOOK_EVERY_MS);
-			backlog = await readBacklog(admin, dataDir);
 		}
-		return 0;
 	} finally {
 		await admin.close();
 	}

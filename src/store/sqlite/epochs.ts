@@ -2,6 +2,7 @@
 import type { Database } from "bun:sqlite";
 import { randomUUID } from "node:crypto";
 import type { StoredEpoch } from "../core/store.ts";
+import { workerNodeId } from "../data-folder.ts";
 import type { StoreClock } from "./store-clock.ts";
 import { inTransaction } from "./transaction.ts";
 
@@ -10,7 +11,7 @@ export function nodeIdOf(db: Database, worker = 0): string {
 	db.query("INSERT INTO meta (name, value) VALUES ('node_id', ?) ON CONFLICT DO NOTHING").run(`node_${randomUUID()}`);
 	const meta = db.query<{ value: string }, []>("SELECT value FROM meta WHERE name = 'node_id'").get();
 	if (meta === null) throw new Error("the store lost its node id");
-	return worker === 0 ? meta.value : `${meta.value}-${worker}`;
+	return workerNodeId(meta.value, worker);
 }
 
 /** Returns a node's latest boot; the first call for a node begins one. */
