@@ -66,6 +66,8 @@ function mendOfFolder(data: string, error: unknown): string {
 function mendOfPostgres(url: string, error: unknown): string {
 	const [first = url] = hostAddresses(url);
 	const { hostname, port, username, pathname } = new URL(first);
+	if (error instanceof Error && error.name === "StoreSilentError")
+		return "start the primary there, or promote a standby: SELECT pg_promote();";
 	const at = `-h ${hostname} -p ${port === "" ? "5432" : port}`;
 	if (!(error instanceof SQL.PostgresError) || error.errno === undefined) return `pg_isready ${at}, then start PostgreSQL there`;
 	switch (error.errno) {

@@ -57,7 +57,8 @@ test("a server that is set to read-only is skipped", async () => {
 		await sql.unsafe("CREATE ROLE reader LOGIN");
 		await sql.unsafe("ALTER ROLE reader SET default_transaction_read_only = on");
 	});
-	expect(await faultOf(new PrimaryFinder(readOnly, systemTimers))).toContain("is read-only");
+	// The standby hears of the role a moment later.
+	await until(async () => (await faultOf(new PrimaryFinder(readOnly, systemTimers))).includes("is read-only"));
 });
 
 test("a server that is promoted while the old primary still answers is moved to", async () => {

@@ -137,16 +137,13 @@ export class PrimaryFinder {
 			}),
 		);
 		await Promise.race([all, writable.then(() => sleep(this.#timers, OTHERS_MS))]);
-		return [...answers];
+		return hosts.flatMap((host) => answers.filter(({ address }) => address === host));
 	}
 
 	/** Returns the first host in order that takes writes, or one of the same cluster with a higher timeline. */
 	#newest(answers: readonly Answer[]): Answer | null {
-		const able = this.#hosts.flatMap((host) =>
-			answers.filter(
-				({ address, refusal, cluster, timeline }) =>
-					address === host && refusal === null && timeline >= this.#timelines.highest(cluster),
-			),
+		const able = answers.filter(
+			({ refusal, cluster, timeline }) => refusal === null && timeline >= this.#timelines.highest(cluster),
 		);
 		return able.reduce<Answer | null>(
 			(best, one) => (best === null || (one.cluster === best.cluster && one.timeline > best.timeline) ? one : best),
