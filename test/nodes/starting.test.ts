@@ -1,8 +1,8 @@
 /** Servers that start on one PostgreSQL: together, before their store, behind a migration, on a schema that is newer. */
 import { expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
+import { MIGRATIONS } from "../../src/store/migrations/index.ts";
 import { MIGRATIONS_LOCK } from "../../src/store/postgres/locks.ts";
-import { POSTGRES_MIGRATIONS } from "../../src/store/postgres/migrate.ts";
 import { answered, NodeFleet } from "../support/node-fleet.ts";
 import { once } from "../support/postgres-cluster.ts";
 import { type Served, serve, turnpike } from "../support/served.ts";
@@ -32,7 +32,7 @@ test("five that start together make the schema once, one account, one key, and a
 	const nodes = await fleet.start(5, 100);
 	for (const node of nodes) await answered(node);
 	const numbers = (await rows("SELECT number FROM schema_migrations ORDER BY number")).map((row) => Number(row.number));
-	expect(numbers).toEqual(POSTGRES_MIGRATIONS.map(({ number }) => number));
+	expect(numbers).toEqual(MIGRATIONS.map(({ number }) => number));
 	const counts = `SELECT (SELECT count(*) FROM accounts) AS accounts, (SELECT count(*) FROM keys) AS keys,
 		(SELECT count(*) FROM node_terms WHERE fenced_at IS NULL) AS nodes, (SELECT count(DISTINCT node_id) FROM posts) AS serving`;
 	expect(await rows(counts)).toEqual([{ accounts: 1n, keys: 1n, nodes: 5n, serving: 5n }]);

@@ -1,10 +1,11 @@
+import { Database } from "bun:sqlite";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
 import type { SQL } from "bun";
 import { type PostgresCluster, startPostgres } from "../../../test/support/postgres-cluster.ts";
 import { type Migration, StoreTooNewError } from "../core/migration.ts";
-import { SQLITE_MIGRATIONS } from "../sqlite/migrate.ts";
+import { migrate as migrateSqlite } from "../sqlite/migrate.ts";
 import { connect } from "./connect.ts";
-import { migrate, POSTGRES_MIGRATIONS, schemaNumber } from "./migrate.ts";
+import { migrate, schemaNumber } from "./migrate.ts";
 
 let cluster: PostgresCluster;
 let sql: SQL;
@@ -21,7 +22,7 @@ beforeEach(async () => {
 
 afterEach(() => sql.close());
 
-const step = (number: number, text: string): Migration => ({ number, name: `step ${number}`, sql: text });
+const step = (number: number, text: string): Migration => ({ number, name: `step ${number}`, steps: [text] });
 
 async function faultOf(promise: Promise<unknown>): Promise<Error> {
 	return promise.then(
@@ -30,9 +31,28 @@ async function faultOf(promise: Promise<unknown>): Promise<Error> {
 	);
 }
 
-test("both stores have the same migrations by number and name", () => {
-	const names = (migrations: readonly Migration[]) => migrations.map(({ number, name }) => ({ number, name }));
-	expect(names(POSTGRES_MIGRATIONS)).toEqual(names(SQLITE_MIGRATIONS));
+test("both databases have the same tables, columns and types, besides what several machines need", async () => {
+	await migrate(sql);
+	const rows = await sql.unsafe(
+		"SELECT table_name, column_name, data_type, is_nullable FROM information_schema.columns WHERE table_schema = 'public'",
+	);
+	const postgres = rows.map((row: Record<string, string>) => {
+		const type = { bigint: "INTEGER", text: "TEXT", bytea: "BLOB" }[row.data_type ?? ""];
+		return `${row.table_name}.${row.column_name} ${type}${row.is_nullable === "NO" ? " NOT NULL" : ""}`;
+	});
+	const db = new Database(":memory:", { strict: true });
+	migrateSqlite(db);
+	const sqlite = db
+		.query<{ name: string }, []>(
+			`SELECT t.name || '.' || c.name || ' ' || c.type || CASE WHEN c."notnull" OR c.pk THEN ' NOT NULL' ELSE '' END AS name
+				FROM sqlite_master t, pragma_table_info(t.name) c WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite_%'`,
+		)
+		.all()
+		.map(({ name }) => name);
+	const only = (some: readonly string[], others: readonly string[]) => some.filter((column) => !others.includes(column)).sort();
+	expect(only(sqlite, postgres)).toEqual([]);
+	const tables = new Set(only(postgres, sqlite).map((column) => column.split(".")[0]));
+	expect([...tables]).toEqual(["idempotency_bodies", "idempotency_running", "minute_windows", "node_terms", "schema_migrations"]);
 });
 
 test("each is applied once, in order, from where the store stands", async () => {
@@ -41,7 +61,7 @@ test("each is applied once, in order, from where the store stands", async () => 
 	await migrate(sql, [first, step(2, "UPDATE a SET x = x + 1"), step(3, "UPDATE a SET x = x * 10")]);
 	await migrate(sql, [first, step(2, "UPDATE a SET x = 0"), step(3, "UPDATE a SET x = 0")]);
 	expect(await schemaNumber(sql)).toBe(3);
-	expect([...(await sql.unsafe("SELECT x FROM a"))]).toEqual([{ x: 20 }]);
+	expect([...(await sql.unsafe("SELECT x FROM a"))]).toEqual([{ x: 20n }]);
 });
 
 test("one that fails leaves nothing of itself", async () => {
@@ -56,7 +76,7 @@ test("a program older than the schema refuses the store; a newer one brings it o
 	const second = step(2, "SELECT pg_sleep(0.2); INSERT INTO a VALUES (1)");
 	await Promise.all([migrate(sql, [first]), migrate(sql, [first])]);
 	await Promise.all([migrate(sql, [first, second]), migrate(sql, [first, second])]);
-	expect([...(await sql.unsafe("SELECT x FROM a"))]).toEqual([{ x: 1 }]);
+	expect([...(await sql.unsafe("SELECT x FROM a"))]).toEqual([{ x: 1n }]);
 	expect(await faultOf(migrate(sql, [first]))).toBeInstanceOf(StoreTooNewError);
 });
 

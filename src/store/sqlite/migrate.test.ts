@@ -4,7 +4,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Migration, StoreTooNewError } from "../core/migration.ts";
-import { migrate, SQLITE_MIGRATIONS, schemaNumber } from "./migrate.ts";
+import { MIGRATIONS } from "../migrations/index.ts";
+import { migrate, schemaNumber } from "./migrate.ts";
 import { openDatabase } from "./open-database.ts";
 
 const folders: string[] = [];
@@ -19,11 +20,11 @@ function newFolder(): string {
 	return folder;
 }
 
-const step = (number: number, sql: string): Migration => ({ number, name: `step ${number}`, sql });
+const step = (number: number, sql: string): Migration => ({ number, name: `step ${number}`, steps: [sql] });
 const memory = () => new Database(":memory:", { safeIntegers: true, strict: true });
 
 test("the migrations of this program are numbered from 1 without a gap, and every table is strict", () => {
-	expect(SQLITE_MIGRATIONS.map((migration) => migration.number)).toEqual(SQLITE_MIGRATIONS.map((_, index) => index + 1));
+	expect(MIGRATIONS.map((migration) => migration.number)).toEqual(MIGRATIONS.map((_, index) => index + 1));
 	const db = memory();
 	migrate(db);
 	const loose = db

@@ -1,4 +1,4 @@
-import type { Migration } from "../../core/migration.ts";
+import type { Migration } from "../core/migration.ts";
 
 /**
  * Payments of wallets for their balance. `units` are base units of the token, `amount` nano-USD; `valid_before` is
@@ -13,7 +13,8 @@ import type { Migration } from "../../core/migration.ts";
 export const topUps: Migration = {
 	number: 9,
 	name: "top-ups",
-	sql: `
+	steps: [
+		`
 CREATE TABLE top_ups (
 	id TEXT NOT NULL PRIMARY KEY,
 	network TEXT NOT NULL,
@@ -45,15 +46,26 @@ CREATE TABLE top_ups (
 ) STRICT;
 CREATE UNIQUE INDEX top_ups_by_transfer ON top_ups (network, transaction_hash, log_index) WHERE state = 'credited';
 CREATE INDEX top_ups_open ON top_ups (look_at) WHERE state IN ('settling', 'unknown');
-
+`,
+		{
+			sqlite: `
 CREATE TRIGGER top_ups_stay BEFORE UPDATE ON top_ups WHEN old.state IN ('credited', 'failed')
 	BEGIN SELECT RAISE(ABORT, 'top-ups that have ended are never changed'); END;
 CREATE TRIGGER top_ups_remain BEFORE DELETE ON top_ups BEGIN SELECT RAISE(ABORT, 'top-ups are never deleted'); END;
-
+`,
+			postgres: `
+CREATE TRIGGER top_ups_stay BEFORE UPDATE ON top_ups
+	FOR EACH ROW WHEN (OLD.state IN ('credited', 'failed')) EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER top_ups_remain BEFORE DELETE ON top_ups FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER top_ups_are_kept BEFORE TRUNCATE ON top_ups FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+`,
+		},
+		`
 CREATE TABLE broadcast_turns (
 	name TEXT NOT NULL PRIMARY KEY,
 	holder TEXT NOT NULL,
 	holder_until INTEGER NOT NULL
 ) STRICT;
 `,
+	],
 };

@@ -1,4 +1,4 @@
-import type { Migration } from "../../core/migration.ts";
+import type { Migration } from "../core/migration.ts";
 
 /**
  * Sessions of the console: `hash` is the sha256 of the session's secret, `key_hash` that of the key that signed in.
@@ -7,7 +7,8 @@ import type { Migration } from "../../core/migration.ts";
 export const consoleSessions: Migration = {
 	number: 12,
 	name: "console",
-	sql: `
+	steps: [
+		`
 CREATE TABLE console_sessions (
 	hash TEXT NOT NULL PRIMARY KEY,
 	key_hash TEXT NOT NULL,
@@ -20,4 +21,5 @@ CREATE INDEX keys_by_age ON keys (created_at, id);
 CREATE INDEX top_ups_by_age ON top_ups (created_at, id);
 CREATE INDEX usage_by_day ON usage_daily (day);
 `,
+	],
 };

@@ -1,4 +1,4 @@
-import type { Migration } from "../../core/migration.ts";
+import { type Migration, neverChanged } from "../core/migration.ts";
 
 /**
  * Money that the operator takes back (`debits`) and refunded charges (`refunds`, a row for each unit of the charge),
@@ -7,7 +7,8 @@ import type { Migration } from "../../core/migration.ts";
 export const debitsAndRefunds: Migration = {
 	number: 3,
 	name: "debits-and-refunds",
-	sql: `
+	steps: [
+		`
 CREATE TABLE debits (
 	reference TEXT NOT NULL PRIMARY KEY,
 	account_id TEXT NOT NULL REFERENCES accounts (id),
@@ -32,10 +33,7 @@ CREATE INDEX refunds_of_post ON refunds (post_id);
 
 CREATE INDEX credits_of_account ON credits (account_id, movement_id);
 CREATE INDEX accounts_by_age ON accounts (created_at, id);
-
-CREATE TRIGGER debits_stay BEFORE UPDATE ON debits BEGIN SELECT RAISE(ABORT, 'debits are never changed'); END;
-CREATE TRIGGER debits_remain BEFORE DELETE ON debits BEGIN SELECT RAISE(ABORT, 'debits are never deleted'); END;
-CREATE TRIGGER refunds_stay BEFORE UPDATE ON refunds BEGIN SELECT RAISE(ABORT, 'refunds are never changed'); END;
-CREATE TRIGGER refunds_remain BEFORE DELETE ON refunds BEGIN SELECT RAISE(ABORT, 'refunds are never deleted'); END;
 `,
+		neverChanged("debits", "refunds"),
+	],
 };

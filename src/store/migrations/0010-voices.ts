@@ -1,4 +1,4 @@
-import type { Migration } from "../../core/migration.ts";
+import type { Migration } from "../core/migration.ts";
 
 /**
  * Voices that callers brought, and the samples that they are made from. `owner` is an account's id, or a wallet's
@@ -10,7 +10,8 @@ import type { Migration } from "../../core/migration.ts";
 export const voices: Migration = {
 	number: 10,
 	name: "voices",
-	sql: `
+	steps: [
+		`
 CREATE TABLE voices (
 	id TEXT NOT NULL PRIMARY KEY,
 	owner TEXT NOT NULL,
@@ -34,4 +35,5 @@ CREATE TABLE voice_sample_parts (
 ) STRICT;
 CREATE INDEX voice_sample_parts_by_age ON voice_sample_parts (stored_at);
 `,
+	],
 };

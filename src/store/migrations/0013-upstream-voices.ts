@@ -1,4 +1,4 @@
-import type { Migration } from "../../core/migration.ts";
+import type { Migration } from "../core/migration.ts";
 
 /**
  * Voices as upstreams keep them: `name` is the upstream's own, null while it is being created. The node that creates
@@ -8,7 +8,8 @@ import type { Migration } from "../../core/migration.ts";
 export const upstreamVoices: Migration = {
 	number: 13,
 	name: "upstream-voices",
-	sql: `
+	steps: [
+		`
 ALTER TABLE voices DROP COLUMN upstream_voices;
 
 CREATE TABLE upstream_voices (
@@ -20,4 +21,5 @@ CREATE TABLE upstream_voices (
 	PRIMARY KEY (voice_id, upstream)
 ) STRICT;
 `,
+	],
 };

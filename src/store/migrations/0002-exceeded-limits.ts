@@ -1,10 +1,11 @@
-import type { Migration } from "../../core/migration.ts";
+import type { Migration } from "../core/migration.ts";
 
 /** The last requests of each account that a limit refused; new ones push out older ones. */
 export const exceededLimits: Migration = {
 	number: 2,
 	name: "exceeded-limits",
-	sql: `
+	steps: [
+		`
 CREATE TABLE exceeded_limits (
 	id INTEGER PRIMARY KEY,
 	account_id TEXT NOT NULL REFERENCES accounts (id),
@@ -16,4 +17,5 @@ CREATE TABLE exceeded_limits (
 ) STRICT;
 CREATE INDEX exceeded_limits_of_account ON exceeded_limits (account_id, id);
 `,
+	],
 };

@@ -1,4 +1,4 @@
-import type { Migration } from "../../core/migration.ts";
+import { type Migration, neverChanged } from "../core/migration.ts";
 
 /**
  * The books. Amounts are nano-USD (nano-diem), prices pico-USD per unit, instants Unix milliseconds, days UTC days
@@ -12,7 +12,8 @@ import type { Migration } from "../../core/migration.ts";
 export const books: Migration = {
 	number: 1,
 	name: "books",
-	sql: `
+	steps: [
+		`
 CREATE TABLE accounts (
 	id TEXT NOT NULL PRIMARY KEY,
 	name TEXT NOT NULL,
@@ -186,14 +187,40 @@ CREATE TABLE meta (
 	name TEXT NOT NULL PRIMARY KEY,
 	value TEXT NOT NULL
 ) STRICT;
-
-CREATE TRIGGER movements_stay BEFORE UPDATE ON movements BEGIN SELECT RAISE(ABORT, 'movements are never changed'); END;
-CREATE TRIGGER movements_remain BEFORE DELETE ON movements BEGIN SELECT RAISE(ABORT, 'movements are never deleted'); END;
-CREATE TRIGGER posts_stay BEFORE UPDATE ON posts BEGIN SELECT RAISE(ABORT, 'posts are never changed'); END;
-CREATE TRIGGER posts_remain BEFORE DELETE ON posts BEGIN SELECT RAISE(ABORT, 'posts are never deleted'); END;
-CREATE TRIGGER credits_stay BEFORE UPDATE ON credits BEGIN SELECT RAISE(ABORT, 'credits are never changed'); END;
-CREATE TRIGGER credits_remain BEFORE DELETE ON credits BEGIN SELECT RAISE(ABORT, 'credits are never deleted'); END;
-CREATE TRIGGER allotments_stay BEFORE UPDATE ON allotments BEGIN SELECT RAISE(ABORT, 'allotments are never changed'); END;
-CREATE TRIGGER allotments_remain BEFORE DELETE ON allotments BEGIN SELECT RAISE(ABORT, 'allotments are never deleted'); END;
 `,
+		{
+			postgres: `
+INSERT INTO meta (name, value) VALUES ('store_id', gen_random_uuid()::text);
+
+-- Nodes of this store. A node's leases live until its term ends, by this database's clock; a fenced boot has none.
+CREATE TABLE node_terms (
+	node_id TEXT NOT NULL,
+	epoch BIGINT NOT NULL,
+	ends_at TIMESTAMPTZ NOT NULL,
+	fenced_at TIMESTAMPTZ,
+	PRIMARY KEY (node_id, epoch),
+	FOREIGN KEY (node_id, epoch) REFERENCES nodes (node_id, epoch)
+);
+CREATE INDEX live_nodes ON node_terms (ends_at) WHERE fenced_at IS NULL;
+
+CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+	RAISE EXCEPTION '% are never %', TG_TABLE_NAME, CASE TG_OP WHEN 'UPDATE' THEN 'changed' ELSE 'deleted' END
+		USING ERRCODE = 'restrict_violation';
+END $$;
+`,
+		},
+		neverChanged("movements", "posts", "credits", "allotments"),
+		{
+			postgres: `
+-- Nodes hear of changes at once.
+CREATE FUNCTION tell_change() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM pg_notify('turnpike_changes', '');
+	RETURN NULL;
+END $$;
+CREATE TRIGGER changes_are_told AFTER INSERT ON changes FOR EACH STATEMENT EXECUTE FUNCTION tell_change();
+`,
+		},
+	],
 };

@@ -1,4 +1,4 @@
-import type { Migration } from "../../core/migration.ts";
+import type { Migration } from "../core/migration.ts";
 
 /**
  * Stakes that are read from a chain, and keys that a wallet creates for itself.
@@ -12,7 +12,8 @@ import type { Migration } from "../../core/migration.ts";
 export const chainStakes: Migration = {
 	number: 4,
 	name: "chain-stakes",
-	sql: `
+	steps: [
+		`
 ALTER TABLE accounts ADD COLUMN stake_source TEXT NOT NULL DEFAULT 'chain'
 	CHECK (stake_source = 'operator' OR stake_source = 'chain');
 ALTER TABLE accounts ADD COLUMN chain_from_day INTEGER NOT NULL DEFAULT 0;
@@ -35,4 +36,5 @@ CREATE TABLE used_tokens (
 ) STRICT;
 CREATE INDEX used_tokens_by_expiry ON used_tokens (expires_at);
 `,
+	],
 };

@@ -1,4 +1,4 @@
-import type { Migration } from "../../core/migration.ts";
+import type { Migration } from "../core/migration.ts";
 
 /**
  * Counts of all nodes in a minute: one row for each account and subject, with the current or last window. Unlogged: a
@@ -10,7 +10,9 @@ import type { Migration } from "../../core/migration.ts";
 export const minuteWindows: Migration = {
 	number: 5,
 	name: "minute-windows",
-	sql: `
+	steps: [
+		{
+			postgres: `
 CREATE UNLOGGED TABLE minute_windows (
 	account_id TEXT NOT NULL,
 	subject TEXT NOT NULL,
@@ -20,4 +22,6 @@ CREATE UNLOGGED TABLE minute_windows (
 	PRIMARY KEY (account_id, subject)
 );
 `,
+		},
+	],
 };

@@ -1,4 +1,4 @@
-import type { Migration } from "../../core/migration.ts";
+import type { Migration } from "../core/migration.ts";
 
 /**
  * Firing alerts, so that one of several nodes reports each: `owner` saw it last, at `seen_at`; when the owner falls
@@ -7,7 +7,8 @@ import type { Migration } from "../../core/migration.ts";
 export const alerts: Migration = {
 	number: 14,
 	name: "alerts",
-	sql: `
+	steps: [
+		`
 CREATE TABLE alerts (
 	name TEXT NOT NULL PRIMARY KEY,
 	owner TEXT NOT NULL,
@@ -16,4 +17,5 @@ CREATE TABLE alerts (
 	told INTEGER NOT NULL CHECK (told IN (0, 1))
 ) STRICT;
 `,
+	],
 };
