@@ -394,6 +394,7 @@ function zipOf(name: string, bytes: Uint8Array, declaredBytes = bytes.length): B
 	central.writeUInt16LE(name.length, 28);
 	const end = Buffer.alloc(22);
 	end.writeUInt32LE(0x06054b50, 0);
+	end.writeUInt16LE(1, 10);
 	end.writeUInt32LE(46 + name.length, 12);
 	end.writeUInt32LE(30 + name.length + packed.length, 16);
 	return Buffer.concat([local, Buffer.from(name), packed, central, Buffer.from(name), end]);

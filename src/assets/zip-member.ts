@@ -1,29 +1,25 @@
 /**
  * Streams one file out of a zip (a wheel, a jar). All sizes come from the central directory; nothing is inflated past the size
- * that the caller expects. Source: PKWARE APPNOTE 4.3.
+ * that the caller expects.
  */
 import { createReadStream, createWriteStream } from "node:fs";
 import { open } from "node:fs/promises";
 import { Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createInflateRaw } from "node:zlib";
+import {
+	ZIP_DEFLATED,
+	ZIP_END_BYTES,
+	ZIP_LOCAL_HEADER_BYTES,
+	ZIP_STORED,
+	type ZipEntry,
+	zipDataOffset,
+	zipDirectoryPlace,
+	zipEntries,
+} from "../wire/zip-directory.ts";
 import { AssetError } from "./errors.ts";
 
-const END_SIGNATURE = 0x06054b50;
-const ENTRY_SIGNATURE = 0x02014b50;
-const LOCAL_SIGNATURE = 0x04034b50;
-/** The end record: 22 bytes and a comment of at most 65,535. */
-const END_SEARCH_BYTES = 22 + 65_535;
 const MAX_DIRECTORY_BYTES = 64 << 20;
-const STORED = 0;
-const DEFLATED = 8;
-
-interface ZipEntry {
-	readonly method: number;
-	readonly compressedBytes: number;
-	readonly bytes: number;
-	readonly localOffset: number;
-}
 
 /** Passes bytes through and fails at the first one over the limit. */
 function byteLimit(maxBytes: number, what: string): Transform {
@@ -37,19 +33,11 @@ function byteLimit(maxBytes: number, what: string): Transform {
 	});
 }
 
-function findEntry(directory: Buffer, member: string, zipPath: string): ZipEntry {
-	let at = 0;
-	while (at + 46 <= directory.length && directory.readUInt32LE(at) === ENTRY_SIGNATURE) {
-		const nameLength = directory.readUInt16LE(at + 28);
-		const next = at + 46 + nameLength + directory.readUInt16LE(at + 30) + directory.readUInt16LE(at + 32);
-		if (directory.toString("utf8", at + 46, at + 46 + nameLength) === member)
-			return {
-				method: directory.readUInt16LE(at + 10),
-				compressedBytes: directory.readUInt32LE(at + 20),
-				bytes: directory.readUInt32LE(at + 24),
-				localOffset: directory.readUInt32LE(at + 42),
-			};
-		at = next;
+function findEntry(directory: Buffer, count: number, member: string, zipPath: string): ZipEntry {
+	try {
+		for (const entry of zipEntries(directory, count)) if (entry.name === member) return entry;
+	} catch (fault) {
+		throw new AssetError("bad-archive", `${zipPath} has a damaged directory`, fault);
 	}
 	throw new AssetError("member-missing", `${zipPath} has no file ${member}`);
 }
@@ -58,25 +46,21 @@ async function readEntry(zipPath: string, member: string): Promise<ZipEntry & { 
 	const file = await open(zipPath, "r");
 	try {
 		const { size } = await file.stat();
-		const tail = Buffer.alloc(Math.min(size, END_SEARCH_BYTES));
+		const tail = Buffer.alloc(Math.min(size, ZIP_END_BYTES));
 		await file.read(tail, 0, tail.length, size - tail.length);
-		let end = tail.length - 22;
-		while (end >= 0 && tail.readUInt32LE(end) !== END_SIGNATURE) end -= 1;
-		if (end < 0) throw new AssetError("bad-archive", `${zipPath} is not a zip, or it is cut off`);
-		const directoryBytes = tail.readUInt32LE(end + 12);
-		const directoryOffset = tail.readUInt32LE(end + 16);
-		if (directoryBytes > MAX_DIRECTORY_BYTES || directoryOffset + directoryBytes > size)
+		const place = zipDirectoryPlace(tail);
+		if (place === null) throw new AssetError("bad-archive", `${zipPath} is not a zip, or it is cut off`);
+		if (place.bytes > MAX_DIRECTORY_BYTES || place.offset + place.bytes > size)
 			throw new AssetError("bad-archive", `${zipPath} has a directory that does not fit the file`);
-		const directory = Buffer.alloc(directoryBytes);
-		await file.read(directory, 0, directoryBytes, directoryOffset);
-		const entry = findEntry(directory, member, zipPath);
-		const local = Buffer.alloc(30);
-		await file.read(local, 0, 30, entry.localOffset);
-		if (local.readUInt32LE(0) !== LOCAL_SIGNATURE)
-			throw new AssetError("bad-archive", `${zipPath}: ${member} has no local header`);
-		// The local header has lengths of its own for name and extra field.
-		const dataOffset = entry.localOffset + 30 + local.readUInt16LE(26) + local.readUInt16LE(28);
-		if (dataOffset + entry.compressedBytes > size) throw new AssetError("bad-archive", `${zipPath}: ${member} is cut off`);
+		const directory = Buffer.alloc(place.bytes);
+		await file.read(directory, 0, place.bytes, place.offset);
+		const entry = findEntry(directory, place.entries, member, zipPath);
+		const header = Buffer.alloc(ZIP_LOCAL_HEADER_BYTES);
+		await file.read(header, 0, header.length, entry.headerAt);
+		const offset = zipDataOffset(header);
+		if (offset === null) throw new AssetError("bad-archive", `${zipPath}: ${member} has no local header`);
+		const dataOffset = entry.headerAt + offset;
+		if (dataOffset + entry.packedBytes > size) throw new AssetError("bad-archive", `${zipPath}: ${member} is cut off`);
 		return { ...entry, dataOffset };
 	} finally {
 		await file.close();
@@ -98,13 +82,13 @@ export async function extractZipMember(
 	const entry = await readEntry(zipPath, member);
 	if (entry.bytes !== expectedBytes)
 		throw new AssetError("wrong-size", `${member} in ${zipPath} has ${entry.bytes} bytes, not ${expectedBytes}`);
-	if (entry.method !== STORED && entry.method !== DEFLATED)
+	if (entry.method !== ZIP_STORED && entry.method !== ZIP_DEFLATED)
 		throw new AssetError("bad-archive", `${member} in ${zipPath} is packed by method ${entry.method}`);
-	const packed = createReadStream(zipPath, { start: entry.dataOffset, end: entry.dataOffset + entry.compressedBytes - 1 });
+	const packed = createReadStream(zipPath, { start: entry.dataOffset, end: entry.dataOffset + entry.packedBytes - 1 });
 	const limited = byteLimit(expectedBytes, member);
 	const out = createWriteStream(to);
 	try {
-		if (entry.method === STORED) await pipeline(packed, limited, out, { signal });
+		if (entry.method === ZIP_STORED) await pipeline(packed, limited, out, { signal });
 		else await pipeline(packed, createInflateRaw(), limited, out, { signal });
 	} catch (fault) {
 		const code = fault instanceof Error && "code" in fault ? String(fault.code) : "";

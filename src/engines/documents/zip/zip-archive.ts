@@ -1,25 +1,16 @@
 import { crc32, inflateRawSync } from "node:zlib";
+import {
+	ZIP_DEFLATED,
+	ZIP_STORED,
+	type ZipEntry,
+	zipDataOffset,
+	zipDirectoryPlace,
+	zipEntries,
+} from "../../../wire/zip-directory.ts";
 import { DocumentFault } from "../document-fault.ts";
 import { MAX_INFLATED_BYTES, MAX_RATIO, MAX_ZIP_ENTRIES, RATIO_FREE_BYTES } from "../limits.ts";
 import type { PackageParts } from "../office/package-parts.ts";
 
-interface Entry {
-	readonly method: number;
-	readonly encrypted: boolean;
-	readonly packedBytes: number;
-	readonly bytes: number;
-	readonly checksum: number;
-	readonly headerAt: number;
-}
-
-const END_OF_DIRECTORY = 0x06054b50;
-const DIRECTORY_ENTRY = 0x02014b50;
-const LOCAL_HEADER = 0x04034b50;
-const END_BYTES = 22;
-const MAX_COMMENT_BYTES = 65_535;
-const IN_ZIP64 = 0xffff_ffff;
-const STORED = 0;
-const DEFLATED = 8;
 /** Some writers start names like absolute paths, but names are relative (APPNOTE 4.4.17.1). */
 const LEADING = /^(?:\.?\/)+/;
 const TEXT_PART = /\.(xml|rels|x?html?|opf|ncx|txt|vml)$/i;
@@ -33,9 +24,9 @@ const megabytes = (bytes: number) => Math.ceil(bytes / 2 ** 20);
  */
 export class ZipArchive implements PackageParts {
 	readonly #bytes: Buffer;
-	readonly #entries: ReadonlyMap<string, Entry>;
+	readonly #entries: ReadonlyMap<string, ZipEntry>;
 	/** Part names are case-insensitive (ECMA-376 part 2, 6.2.2.3); null until the first look-up that finds no exact name. */
-	#folded: Map<string, Entry> | null = null;
+	#folded: Map<string, ZipEntry> | null = null;
 	#inflated = 0;
 
 	/** @throws DocumentFault */
@@ -68,7 +59,7 @@ export class ZipArchive implements PackageParts {
 		const packed = this.#packed(entry);
 		this.#inflated += entry.bytes;
 		if (this.#inflated > MAX_INFLATED_BYTES) throw tooLarge(this.#inflated);
-		const bytes = entry.method === STORED ? packed : inflateEntry(packed, entry, name);
+		const bytes = entry.method === ZIP_STORED ? packed : inflateEntry(packed, entry, name);
 		if (crc32(bytes) !== entry.checksum) throw damaged(name);
 		return bytes;
 	}
@@ -82,27 +73,27 @@ export class ZipArchive implements PackageParts {
 		return new TextDecoder(encoding).decode(bytes);
 	}
 
-	#entry(name: string): Entry | undefined {
+	#entry(name: string): ZipEntry | undefined {
 		const exact = this.#entries.get(name);
 		if (exact !== undefined) return exact;
 		this.#folded ??= new Map([...this.#entries].map(([other, entry]) => [other.toLowerCase(), entry]));
 		return this.#folded.get(name.toLowerCase());
 	}
 
-	#packed({ headerAt, packedBytes }: Entry): Buffer {
-		const bytes = this.#bytes;
-		if (headerAt + 30 > bytes.length || bytes.readUInt32LE(headerAt) !== LOCAL_HEADER) throw corrupt();
-		const start = headerAt + 30 + bytes.readUInt16LE(headerAt + 26) + bytes.readUInt16LE(headerAt + 28);
-		if (start + packedBytes > bytes.length) throw corrupt();
-		return bytes.subarray(start, start + packedBytes);
+	#packed({ headerAt, packedBytes }: ZipEntry): Buffer {
+		const offset = zipDataOffset(this.#bytes.subarray(headerAt));
+		if (offset === null) throw corrupt();
+		const start = headerAt + offset;
+		if (start + packedBytes > this.#bytes.length) throw corrupt();
+		return this.#bytes.subarray(start, start + packedBytes);
 	}
 }
 
 const damaged = (name: string) =>
 	new DocumentFault("corrupt", `The file is cut off or damaged: its part ${name} cannot be unpacked`);
 
-function inflateEntry(packed: Buffer, { method, bytes }: Entry, name: string): Buffer {
-	if (method !== DEFLATED) throw new DocumentFault("unsupported", "The file is packed by a method that is not read");
+function inflateEntry(packed: Buffer, { method, bytes }: ZipEntry, name: string): Buffer {
+	if (method !== ZIP_DEFLATED) throw new DocumentFault("unsupported", "The file is packed by a method that is not read");
 	try {
 		return inflateRawSync(packed, { maxOutputLength: Math.max(1, bytes) });
 	} catch (fault) {
@@ -119,7 +110,7 @@ function tooLarge(bytes: number): DocumentFault {
 	);
 }
 
-function refuseBomb(entries: ReadonlyMap<string, Entry>): void {
+function refuseBomb(entries: ReadonlyMap<string, ZipEntry>): void {
 	let declared = 0;
 	for (const [name, { bytes, packedBytes }] of entries) {
 		if (!TEXT_PART.test(name)) continue;
@@ -130,53 +121,12 @@ function refuseBomb(entries: ReadonlyMap<string, Entry>): void {
 	if (declared > MAX_INFLATED_BYTES) throw tooLarge(declared);
 }
 
-function directory(bytes: Buffer): Map<string, Entry> {
-	const end = endOfDirectory(bytes);
-	const count = bytes.readUInt16LE(end + 10);
-	if (count > MAX_ZIP_ENTRIES) throw new DocumentFault("too-large", `The file has more than ${MAX_ZIP_ENTRIES} parts`);
-	const entries = new Map<string, Entry>();
-	let at = bytes.readUInt32LE(end + 16);
-	for (let index = 0; index < count; index += 1) {
-		if (bytes.readUInt32LE(at) !== DIRECTORY_ENTRY) throw corrupt();
-		const nameBytes = bytes.readUInt16LE(at + 28);
-		const extraBytes = bytes.readUInt16LE(at + 30);
-		const name = bytes
-			.toString("utf8", at + 46, at + 46 + nameBytes)
-			.replaceAll("\\", "/")
-			.replace(LEADING, "");
-		const extra = bytes.subarray(at + 46 + nameBytes, at + 46 + nameBytes + extraBytes);
-		const sizes = fullSizes(extra, [bytes.readUInt32LE(at + 24), bytes.readUInt32LE(at + 20), bytes.readUInt32LE(at + 42)]);
-		const [unpacked = 0, packedBytes = 0, headerAt = 0] = sizes;
-		entries.set(name, {
-			method: bytes.readUInt16LE(at + 10),
-			encrypted: (bytes.readUInt16LE(at + 8) & 1) === 1,
-			packedBytes,
-			bytes: unpacked,
-			checksum: bytes.readUInt32LE(at + 16),
-			headerAt,
-		});
-		at += 46 + nameBytes + extraBytes + bytes.readUInt16LE(at + 32);
-	}
+function directory(bytes: Buffer): Map<string, ZipEntry> {
+	const place = zipDirectoryPlace(bytes);
+	if (place === null) throw corrupt();
+	if (place.entries > MAX_ZIP_ENTRIES) throw new DocumentFault("too-large", `The file has more than ${MAX_ZIP_ENTRIES} parts`);
+	const entries = new Map<string, ZipEntry>();
+	for (const entry of zipEntries(bytes.subarray(place.offset), place.entries))
+		entries.set(entry.name.replaceAll("\\", "/").replace(LEADING, ""), entry);
 	return entries;
-}
-
-function endOfDirectory(bytes: Buffer): number {
-	const stopAt = Math.max(0, bytes.length - END_BYTES - MAX_COMMENT_BYTES);
-	for (let at = bytes.length - END_BYTES; at >= stopAt; at -= 1) if (bytes.readUInt32LE(at) === END_OF_DIRECTORY) return at;
-	throw corrupt();
-}
-
-/** Values too large for the directory are in extra field 1, in their order. */
-function fullSizes(extra: Buffer, short: readonly number[]): number[] {
-	let from: Buffer | null = null;
-	for (let at = 0; at + 4 <= extra.length; at += 4 + extra.readUInt16LE(at + 2))
-		if (extra.readUInt16LE(at) === 1) from = extra.subarray(at + 4, at + 4 + extra.readUInt16LE(at + 2));
-	let at = 0;
-	return short.map((value) => {
-		if (value !== IN_ZIP64) return value;
-		if (from === null) throw corrupt();
-		const full = Number(from.readBigUInt64LE(at));
-		at += 8;
-		return full;
-	});
 }
