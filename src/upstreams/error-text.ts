@@ -143,9 +143,22 @@ const REGISTRIES =
 /** Matches paths of a server's files. A path of a JSON schema begins differently. */
 const FILES = /(?<![\w/.:])\/(?:home|root|usr|opt|var|tmp|mnt|srv|etc|workspace|Users|app)\/[^\s"'`,;:)]*/g;
 
+/** Matches one fault of FastAPI's validation, written as Python writes it, in the text of an error. */
+const VALIDATION_FAULT = /'loc': \(([^()]{0,300})\), 'msg': (?:"([^"]{1,300})"|'([^']{1,300})')/g;
+
+/** Returns FastAPI's faults of a request as `field: what is wrong`; other texts unchanged. */
+function validationText(message: string): string {
+	if (!/^\d+ validation errors?:/.test(message)) return message;
+	const faults = [...message.matchAll(VALIDATION_FAULT)].slice(0, 5).map(([, loc = "", double, single]) => {
+		const place = [...loc.matchAll(/'([^']*)'|\d+/g)].map(([item, name]) => name ?? item).filter((name) => name !== "body");
+		return `${place.join(".")}: ${double ?? single}`;
+	});
+	return faults.length === 0 ? message : faults.join("; ");
+}
+
 /** Returns the part of a server's text that a caller may read, without its software and file paths. */
 export function callerText(message: string): string {
-	const cleaned = beginningOf(message, MAX_READ_CHARS)
+	const cleaned = validationText(beginningOf(message, MAX_READ_CHARS))
 		.replace(EXCEPTIONS, "")
 		.replaceAll(/\s*For (?:further|more) information(?:,)? (?:visit|see) https?:\/\/\S+/gi, "")
 		.replaceAll(REGISTRIES, "[address]")

@@ -118,6 +118,22 @@ describe("an upstream's answer", () => {
 		expect([failure.kind, failure.answer.code]).toEqual([kind, code as never]);
 	});
 
+	/** As llama-cpp-python 0.3.36 answers to a body that its schema refuses. */
+	test.each([
+		[
+			"1 validation error:\n  {'type': 'literal_error', 'loc': ('body', 'response_format', 'type'), 'msg': \"Input should be 'text' or 'json_object'\", 'input': 'json_schema'}\n\n  File \"/srv/llama_cpp/server/app.py\", line 376, in create_chat_completion\n    POST /v1/chat/completions",
+			"response_format.type: Input should be 'text' or 'json_object'",
+		],
+		[
+			"2 validation errors:\n  {'type': 'literal_error', 'loc': ('body', 'messages', 0, 'role'), 'msg': \"Input should be 'user'\", 'input': 'alien'}\n  {'type': 'missing', 'loc': ('body', 'messages', 0, 'name'), 'msg': 'Field required', 'input': {}}\n",
+			"messages.0.role: Input should be 'user'; messages.0.name: Field required",
+		],
+	])("of 500 with faults of validation is the caller's, told field by field", (message, text) => {
+		const failure = failureOfAnswer(500, { error: { message, type: "internal_server_error", param: null, code: null } }, null);
+		expect([failure.kind, failure.answer.code, failure.answer.message]).toEqual(["unable", "INVALID_REQUEST", text]);
+		expect(failure.isFault).toBe(false);
+	});
+
 	const overflows: [string, number, unknown][] = [
 		[
 			"OpenAI",

@@ -139,6 +139,7 @@ const UNABLE_WORDS = new RegExp(
 		"unexpected keyword argument|extra (?:inputs|fields) (?:are )?not permitted",
 		"(?:unknown|unsupported|unrecognized) (?:field|parameter|argument|schema|value|option)",
 		"(?:is|are) not supported|does not support|not implemented",
+		"^\\d+ validation errors?:",
 	].join("|"),
 	"i",
 );
