@@ -1,8 +1,15 @@
-import { type JsonMember, lastMember, type MemberEdit, objectMembers, Splice, utf8Text } from "../wire/index.ts";
+import {
+	BACKSLASH,
+	type JsonMember,
+	lastMember,
+	type MemberEdit,
+	OPEN_BRACE,
+	objectMembers,
+	QUOTE,
+	Splice,
+	utf8Text,
+} from "../wire/index.ts";
 
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const OPEN_BRACE = 0x7b;
 const [LETTER_F, LETTER_L, LETTER_N, LETTER_T, LETTER_U] = [0x66, 0x6c, 0x6e, 0x74, 0x75];
 
 /** A JSON value in place: `bytes` from `start` to `end`. */

@@ -1,6 +1,6 @@
-type Replace = (...match: readonly unknown[]) => string;
+import { BACKSLASH } from "../wire/index.ts";
 
-const BACKSLASH = 0x5c;
+type Replace = (...match: readonly unknown[]) => string;
 
 /**
  * Replaces secrets in bytes that arrive in pieces. Pieces without one pass unchanged, except for an end that may begin

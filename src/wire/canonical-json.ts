@@ -1,14 +1,9 @@
 import { latin1Text } from "./byte-text.ts";
+import { BACKSLASH, CLOSE_BRACE, CLOSE_BRACKET, OPEN_BRACE, OPEN_BRACKET, QUOTE } from "./json-bytes.ts";
 import { documentStart } from "./json-members.ts";
 import { decodeString, endOfValue, skipWhitespace } from "./json-scan.ts";
 import { Splice } from "./splice.ts";
 
-const QUOTE = 0x22;
-const OPEN_BRACKET = 0x5b;
-const CLOSE_BRACKET = 0x5d;
-const OPEN_BRACE = 0x7b;
-const CLOSE_BRACE = 0x7d;
-const BACKSLASH = 0x5c;
 const SHORT_STRING = 128;
 
 /**

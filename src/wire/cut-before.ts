@@ -1,4 +1,5 @@
-const BACKSLASH = 0x5c;
+import { BACKSLASH } from "./json-bytes.ts";
+
 const LETTER_U = 0x75;
 
 /**

@@ -20,6 +20,16 @@ export { headerText } from "./header-text.ts";
 export { atOnce, inTurns, nextTurn } from "./in-turns.ts";
 export { innerJson } from "./inner-json.ts";
 export {
+	BACKSLASH,
+	CLOSE_BRACE,
+	CLOSE_BRACKET,
+	COLON,
+	COMMA,
+	OPEN_BRACE,
+	OPEN_BRACKET,
+	QUOTE,
+} from "./json-bytes.ts";
+export {
 	ANSWER_BOUNDS,
 	BODY_BOUNDS,
 	CUT_NOTHING,

@@ -3,18 +3,11 @@ import { randomBytes } from "node:crypto";
 import { ApiError } from "../errors/index.ts";
 import { concatInSteps } from "./concat-bytes.ts";
 import { cutBefore, isContinuation } from "./cut-before.ts";
+import { BACKSLASH, CLOSE_BRACE, CLOSE_BRACKET, COLON, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE } from "./json-bytes.ts";
 import { MAX_JSON_DEPTH, tooDeep } from "./json-scan.ts";
 import { stringContentEnd, stringText } from "./json-string.ts";
 
 const encoder = new TextEncoder();
-const QUOTE = 0x22;
-const COMMA = 0x2c;
-const COLON = 0x3a;
-const OPEN_BRACKET = 0x5b;
-const BACKSLASH = 0x5c;
-const CLOSE_BRACKET = 0x5d;
-const OPEN_BRACE = 0x7b;
-const CLOSE_BRACE = 0x7d;
 const SPACE = 0x20;
 const KIB = 1024;
 

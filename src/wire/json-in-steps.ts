@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { utf8Text } from "./byte-text.ts";
+import { CLOSE_BRACE, CLOSE_BRACKET, COLON, COMMA, OPEN_BRACKET, QUOTE } from "./json-bytes.ts";
 import { documentStart } from "./json-members.ts";
 import { endOfString, endOfValueWithin, MAX_JSON_DEPTH, skipWhitespace, tooDeep } from "./json-scan.ts";
 import { textSlices } from "./text-slices.ts";
@@ -9,13 +10,6 @@ const STEP_BYTES = 128 * 1024;
 /** Weight of one step: a number of values, or of characters counted in part. */
 const STEP_WEIGHT = 16_384;
 const CHARACTERS_OF_WEIGHT = 64;
-
-const QUOTE = 0x22;
-const COMMA = 0x2c;
-const COLON = 0x3a;
-const OPEN_BRACKET = 0x5b;
-const CLOSE_BRACKET = 0x5d;
-const CLOSE_BRACE = 0x7d;
 
 /**
  * Parses large texts as JSON.parse does, in steps: see `inTurns`. The runtime parses small members, many at once. Only

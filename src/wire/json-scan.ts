@@ -1,17 +1,9 @@
 import { ApiError } from "../errors/index.ts";
 import { latin1Text, utf8Text } from "./byte-text.ts";
+import { BACKSLASH, CLOSE_BRACE, CLOSE_BRACKET, COLON, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE } from "./json-bytes.ts";
 
 /** Maximum depth of JSON: no request of this API needs more, and later parsers may recurse. */
 export const MAX_JSON_DEPTH = 512;
-
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const COMMA = 0x2c;
-const COLON = 0x3a;
-const OPEN_BRACE = 0x7b;
-const CLOSE_BRACE = 0x7d;
-const OPEN_BRACKET = 0x5b;
-const CLOSE_BRACKET = 0x5d;
 
 /** Strings are read byte by byte up to this length, then by native search: most strings are short. */
 const NEAR = 64;

@@ -1,6 +1,6 @@
 import { latin1Text, utf8Text } from "./byte-text.ts";
+import { BACKSLASH } from "./json-bytes.ts";
 
-const BACKSLASH = 0x5c;
 const LETTER_U = 0x75;
 const SPACE = 0x20;
 /** Matches characters that a string may not contain unescaped, and the beginning of an escape (RFC 8259, 7). */

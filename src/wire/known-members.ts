@@ -1,12 +1,6 @@
 import { foldedName } from "./folded-name.ts";
+import { CLOSE_BRACE, CLOSE_BRACKET, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE } from "./json-bytes.ts";
 import { decodeString, endOfString, endOfValue, skipWhitespace } from "./json-scan.ts";
-
-const QUOTE = 0x22;
-const COMMA = 0x2c;
-const OPEN_BRACKET = 0x5b;
-const CLOSE_BRACKET = 0x5d;
-const OPEN_BRACE = 0x7b;
-const CLOSE_BRACE = 0x7d;
 
 /** A member that some JSON readers may take for a known one, or for another value of it. */
 export interface AmbiguousMember {

@@ -1,14 +1,9 @@
 import { isUtf8 } from "node:buffer";
+import { BACKSLASH, CLOSE_BRACE, COLON, OPEN_BRACE, OPEN_BRACKET, QUOTE } from "./json-bytes.ts";
 
 const LF = 0x0a;
 const CR = 0x0d;
 const SPACE = 0x20;
-const QUOTE = 0x22;
-const COLON = 0x3a;
-const BACKSLASH = 0x5c;
-const OPENING_BRACKET = 0x5b;
-const OPENING_BRACE = 0x7b;
-const CLOSING_BRACE = 0x7d;
 /** A field of its own for errors, which llama.cpp's older versions write. */
 const ERROR_FIELD = "error:";
 const LINE_END = /\r\n|\r/g;
@@ -163,7 +158,7 @@ export class SseParser {
 			if (isDone(line)) this.#done = true;
 			return this.#begin(line);
 		}
-		const isOther = line.charCodeAt(0) === OPENING_BRACE || isDone(line);
+		const isOther = line.charCodeAt(0) === OPEN_BRACE || isDone(line);
 		if (isOther && endsObject(this.#lastLine)) {
 			this.#done = isDone(line);
 			const ended = this.#data;
@@ -186,15 +181,15 @@ export class SseParser {
 	/** Reads a line without `data`: an object is an event by itself, anything else is ignored. */
 	#bareLine(start: number, end: number): string | null {
 		const first = this.#text.charCodeAt(start);
-		if (first === OPENING_BRACKET) {
+		if (first === OPEN_BRACKET) {
 			if (!isDone(this.#text.slice(start, end))) return null;
 			this.#done = true;
 			return this.#endEvent();
 		}
 		const isError = this.#text.startsWith(ERROR_FIELD, start);
-		if (first !== OPENING_BRACE && !isError) return null;
+		if (first !== OPEN_BRACE && !isError) return null;
 		const line = isError ? this.#text.slice(start + ERROR_FIELD.length, end).trim() : this.#text.slice(start, end);
-		if (line.charCodeAt(0) !== OPENING_BRACE || !endsObject(line)) return null;
+		if (line.charCodeAt(0) !== OPEN_BRACE || !endsObject(line)) return null;
 		if (line.length > this.#maxEventBytes) throw this.#tooLarge();
 		const before = this.#endEvent();
 		if (before === null) return line;
@@ -246,7 +241,7 @@ function afterColon(text: string, at: number): number {
 function endsObject(data: string): boolean {
 	let end = data.length - 1;
 	while (end >= 0 && data.charCodeAt(end) <= SPACE) end--;
-	return data.charCodeAt(end) === CLOSING_BRACE;
+	return data.charCodeAt(end) === CLOSE_BRACE;
 }
 
 const DONE = /^\s*"?\[done\]"?\s*$/i;

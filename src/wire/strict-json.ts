@@ -1,4 +1,5 @@
 import { ApiError } from "../errors/index.ts";
+import { BACKSLASH, CLOSE_BRACE, CLOSE_BRACKET, COLON, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE } from "./json-bytes.ts";
 import { endOfString as endOfLongString, MAX_JSON_DEPTH, skipWhitespace, tooDeep } from "./json-scan.ts";
 import { characterLength, isStringContent } from "./json-string.ts";
 
@@ -6,20 +7,12 @@ import { characterLength, isStringContent } from "./json-string.ts";
 const MAX_KEYS = 64_000;
 const MAX_VALUES = 256_000;
 
-const QUOTE = 0x22;
 const PLUS = 0x2b;
-const COMMA = 0x2c;
 const MINUS = 0x2d;
 const POINT = 0x2e;
 const ZERO = 0x30;
 const NINE = 0x39;
-const COLON = 0x3a;
-const OPEN_BRACKET = 0x5b;
-const BACKSLASH = 0x5c;
-const CLOSE_BRACKET = 0x5d;
 const LETTER_E = 0x65;
-const OPEN_BRACE = 0x7b;
-const CLOSE_BRACE = 0x7d;
 const SPACE = 0x20;
 const TRUE = [0x74, 0x72, 0x75, 0x65];
 const FALSE = [0x66, 0x61, 0x6c, 0x73, 0x65];

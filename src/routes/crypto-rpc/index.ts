@@ -27,7 +27,7 @@ export function cryptoRpcRoutes(deps: RpcDeps): Endpoint[] {
 			openAi: false,
 			callers: ["none"],
 			listLimit: false,
-			answer: { type: "application/json", schema: NetworksSchema, description: "Networks, and which of them work now" },
+			answer: { type: "application/json", schema: NetworksSchema, description: "The networks, and those that work now" },
 			run: () =>
 				json({ networks: deps.upstreams.networks(), online: deps.upstreams.online() }, 200, {
 					"Cache-Control": "max-age=10",
@@ -38,9 +38,9 @@ export function cryptoRpcRoutes(deps: RpcDeps): Endpoint[] {
 			path: "/crypto/rpc/:network",
 			name: "crypto-rpc",
 			tag: "Chains",
-			summary: "JSON-RPC of a chain",
+			summary: "Call a chain by JSON-RPC",
 			description:
-				"One JSON-RPC 2.0 request, or an array of up to 100. An item costs the network's base credits times its method's tier, an item with an error 5 credits. With `Idempotency-Key` the answer is kept for 24 hours.",
+				"Takes one JSON-RPC 2.0 request, or an array of up to 100. An item costs the network's base credits times the tier of its method. An item with an error costs 5 credits. With `Idempotency-Key` the answer is stored for 24 hours.",
 			openAi: false,
 			callers: ["key", "wallet"],
 			failureGuard: false,

@@ -4,9 +4,15 @@ import { invalidRequest } from "../../schema/index.ts";
 import {
 	type ByteRange,
 	bytesAre,
+	CLOSE_BRACE,
+	CLOSE_BRACKET,
+	COMMA,
 	decodeString,
 	documentStart,
 	foldedName,
+	OPEN_BRACE,
+	OPEN_BRACKET,
+	QUOTE,
 	StrictJson,
 	skipWhitespace,
 } from "../../wire/index.ts";
@@ -30,16 +36,10 @@ const PLAIN_NAME = /^\w+$/;
 /** Known keys beside `id`. */
 const KNOWN_KEYS = ["method", "params", "jsonrpc"] as const;
 
-const QUOTE = 0x22;
-const COMMA = 0x2c;
 const MINUS = 0x2d;
 const ZERO = 0x30;
 const NINE = 0x39;
-const OPEN_BRACKET = 0x5b;
-const CLOSE_BRACKET = 0x5d;
 const LETTER_N = 0x6e;
-const OPEN_BRACE = 0x7b;
-const CLOSE_BRACE = 0x7d;
 
 /** One JSON-RPC request: its method, and the positions of its raw texts in the body. */
 export interface RequestItem {

@@ -15,9 +15,11 @@ const AnswerItemSchema = named(
 	"RpcAnswer",
 	Type.Object({
 		jsonrpc: Type.Literal("2.0"),
-		id: Type.Union([Type.String(), Type.Number(), Type.Null()], { description: "Of the request" }),
+		id: Type.Union([Type.String(), Type.Number(), Type.Null()], { description: "The id of the request" }),
 		result: Type.Optional(Type.Unknown()),
-		error: Type.Optional(Type.Unknown({ description: "The node's own: with code and message where it keeps to JSON-RPC 2.0" })),
+		error: Type.Optional(
+			Type.Unknown({ description: "The node's own error. It has code and message if the node follows JSON-RPC 2.0" }),
+		),
 	}),
 );
 
@@ -27,6 +29,6 @@ export const NetworksSchema = named(
 	"RpcNetworks",
 	Type.Object({
 		networks: Type.Array(Type.String(), { description: "Networks of this service" }),
-		online: Type.Array(Type.String(), { description: "Those with an upstream that works" }),
+		online: Type.Array(Type.String(), { description: "Networks with a working upstream" }),
 	}),
 );

@@ -1,10 +1,9 @@
 import { setImmediate } from "node:timers/promises";
-import { arrayElements, decodeString } from "../../wire/index.ts";
+import { arrayElements, decodeString, QUOTE } from "../../wire/index.ts";
 
 /** Bytes hashed in one turn of the event loop: a transaction with blobs takes tens of milliseconds. */
 const PIECE_BYTES = 64 * 1024;
 const HEX = /^0[xX][0-9a-fA-F]*$/;
-const QUOTE = 0x22;
 
 const LIST_OF_LEGACY = 0xc0;
 const BLOB_TYPE = 0x03;

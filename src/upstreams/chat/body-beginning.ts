@@ -1,24 +1,23 @@
 /** Tells by its beginning in which form a body is: servers send the other form, and label it wrongly. */
 import { isRecord } from "../../schema/is-record.ts";
+import { OPEN_BRACE, OPEN_BRACKET } from "../../wire/index.ts";
 import { isFinishReason } from "../finish-reason.ts";
 import { nativeFormOf } from "./native-answers.ts";
 
 const OPENING_ANGLE = 0x3c;
-const OPENING_BRACE = 0x7b;
-const OPENING_BRACKET = 0x5b;
 
 const BEGINNINGS = ["data:", "event:", "id:", "retry:", ":"].map((text) => Buffer.from(text));
 
 /** Returns true if the first byte that is not blank begins a JSON object; null if all are blank. */
 export function beginsAsObject(bytes: Uint8Array): boolean | null {
 	const at = beginningOf(bytes);
-	return at === bytes.length ? null : bytes[at] === OPENING_BRACE;
+	return at === bytes.length ? null : bytes[at] === OPEN_BRACE;
 }
 
 /** Returns true if the first byte that is not blank begins a JSON array; null if all are blank. */
 export function beginsAsArray(bytes: Uint8Array): boolean | null {
 	const at = beginningOf(bytes);
-	return at === bytes.length ? null : bytes[at] === OPENING_BRACKET;
+	return at === bytes.length ? null : bytes[at] === OPEN_BRACKET;
 }
 
 /** Chunks are small, so a longer first line is not parsed. */
@@ -33,7 +32,7 @@ export function beginsAsChunkLine(bytes: Uint8Array): boolean {
 	const at = beginningOf(bytes);
 	const lineEnd = bytes.indexOf(LF, at);
 	const end = lineEnd < 0 ? bytes.length : lineEnd;
-	if (bytes[at] !== OPENING_BRACE || end - at > MAX_CHUNK_LINE_BYTES) return false;
+	if (bytes[at] !== OPEN_BRACE || end - at > MAX_CHUNK_LINE_BYTES) return false;
 	try {
 		return isChunk(JSON.parse(Buffer.from(bytes.subarray(at, end)).toString("utf8")));
 	} catch {
@@ -49,7 +48,7 @@ export function isChunkLines(bytes: Uint8Array): boolean {
 	const lineEnd = bytes.indexOf(LF, beginningOf(bytes));
 	if (lineEnd < 0) return false;
 	const next = bytes[lineEnd + 1 + beginningOf(bytes.subarray(lineEnd + 1))];
-	return (next === OPENING_BRACE || next === OPENING_BRACKET) && beginsAsChunkLine(bytes);
+	return (next === OPEN_BRACE || next === OPEN_BRACKET) && beginsAsChunkLine(bytes);
 }
 
 function isChunk(value: unknown): boolean {
@@ -70,7 +69,7 @@ export function beginsAsPage(bytes: Uint8Array): boolean {
 /** Returns true if a body begins as an event stream (WHATWG HTML, "Server-sent events"). */
 export function beginsAsEvents(bytes: Uint8Array): boolean {
 	const at = beginningOf(bytes);
-	if (bytes[at] === OPENING_BRACE) return false;
+	if (bytes[at] === OPEN_BRACE) return false;
 	return BEGINNINGS.some((text) => text.equals(bytes.subarray(at, at + text.length)));
 }
 

@@ -1,4 +1,16 @@
-import { decodeString, endOfValue, lastMember, nextTurn, objectMembers, StrictJson, skipWhitespace } from "../../wire/index.ts";
+import {
+	CLOSE_BRACKET,
+	COMMA,
+	decodeString,
+	endOfValue,
+	lastMember,
+	nextTurn,
+	OPEN_BRACKET,
+	objectMembers,
+	QUOTE,
+	StrictJson,
+	skipWhitespace,
+} from "../../wire/index.ts";
 import type { VectorFormat } from "./port.ts";
 
 /** A list of vectors in OpenAI's form. */
@@ -10,10 +22,6 @@ export interface Vectors {
 }
 
 const NONE: Vectors = { pieces: [], count: null };
-const OPEN_BRACKET = 0x5b;
-const CLOSE_BRACKET = 0x5d;
-const COMMA = 0x2c;
-const QUOTE = 0x22;
 /** Number of bytes read between two turns of the event loop. */
 const TURN_BYTES = 512 * 1024;
 

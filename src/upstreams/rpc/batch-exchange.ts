@@ -1,15 +1,19 @@
-import { JsonValueEnd, NotJson, nextTurn, skipWhitespace } from "../../wire/index.ts";
+import {
+	CLOSE_BRACE,
+	CLOSE_BRACKET,
+	COMMA,
+	JsonValueEnd,
+	NotJson,
+	nextTurn,
+	OPEN_BRACKET,
+	skipWhitespace,
+} from "../../wire/index.ts";
 import { bodyOf, smallBody } from "./body.ts";
 import { type Exchange, faultOfResponse, type ItemAnswer, itemHead, nextIds, postBody, refusalOf, sendItem } from "./exchange.ts";
 import { brokenAnswer, faultOfConnection, faultOfError, RpcFault } from "./faults.ts";
 import { gather } from "./gather.ts";
 import type { RpcItem } from "./port.ts";
 import { errorOf, nothingAfter, numberOfId, outcomeOf, type ResponseMembers, readResponseMembers } from "./response-members.ts";
-
-const OPEN_BRACKET = 0x5b;
-const CLOSE_BRACKET = 0x5d;
-const COMMA = 0x2c;
-const CLOSE_BRACE = 0x7d;
 
 /** Bytes of an answer read in one turn of the event loop. */
 const STEP_BYTES = 4 << 20;

@@ -1,5 +1,5 @@
 import type { RpcMethod } from "../../catalog/rpc/types.ts";
-import { skipWhitespace } from "../../wire/index.ts";
+import { CLOSE_BRACKET, OPEN_BRACKET, skipWhitespace } from "../../wire/index.ts";
 import type { Fetch } from "../fetch.ts";
 import { type Body, bodyOf, smallBody } from "./body.ts";
 import { brokenAnswer, faultOfConnection, faultOfError, faultOfStatus, RpcFault } from "./faults.ts";
@@ -21,8 +21,6 @@ export const MAX_GATHERED = 256 * 1024;
 /** Maximum number of bytes read of a failed answer. */
 const MAX_FAULT_BODY = 64 * 1024;
 
-const OPEN_BRACKET = 0x5b;
-const CLOSE_BRACKET = 0x5d;
 const LESS_THAN = 0x3c;
 
 export type ItemAnswer = Exclude<RpcOutcome, { kind: "missing" }>;

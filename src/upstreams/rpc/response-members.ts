@@ -1,21 +1,20 @@
 import {
 	type ByteRange,
 	bytesAre,
+	CLOSE_BRACE,
+	COLON,
+	COMMA,
 	endOfString,
 	JsonValueEnd,
 	latin1Text,
 	NotJson,
+	OPEN_BRACE,
+	QUOTE,
 	skipWhitespace,
 	utf8Text,
 } from "../../wire/index.ts";
 import { brokenAnswer, type RpcFault } from "./faults.ts";
 import type { RpcOutcome } from "./port.ts";
-
-const QUOTE = 0x22;
-const COMMA = 0x2c;
-const COLON = 0x3a;
-const OPEN_BRACE = 0x7b;
-const CLOSE_BRACE = 0x7d;
 
 /** Maximum number of members. A response has three or four, and no server adds this many. */
 const MAX_MEMBERS = 1_000;

@@ -1,6 +1,5 @@
-import { type ByteRange, decodeString, latin1Text } from "../../../wire/index.ts";
+import { type ByteRange, decodeString, latin1Text, QUOTE } from "../../../wire/index.ts";
 
-const QUOTE = 0x22;
 const HEX = /^0x[0-9a-f]{1,13}$/i;
 const INTEGER = /^(?:0|[1-9][0-9]{0,14})$/;
 /** No spelling of a block number is longer than this. */

@@ -1,9 +1,15 @@
 import type { RpcBlockArgument, RpcMethod } from "../../../catalog/rpc/types.ts";
-import { arrayElements, type ByteRange, foldedName, type JsonMember, objectMembers } from "../../../wire/index.ts";
+import {
+	arrayElements,
+	type ByteRange,
+	foldedName,
+	type JsonMember,
+	OPEN_BRACE,
+	OPEN_BRACKET,
+	objectMembers,
+} from "../../../wire/index.ts";
 import { blockNumberAt } from "./block-number.ts";
 
-const OPEN_BRACKET = 0x5b;
-const OPEN_BRACE = 0x7b;
 /** The members that name a block by number in an object (EIP-1898, and Starknet's BLOCK_ID). */
 const BY_NUMBER: readonly string[] = ["blockNumber", "block_number"];
 /** The member of a filter that replaces the block numbers. */

@@ -1,7 +1,5 @@
-import { arrayElements, lastMember, objectMembers } from "../../../wire/index.ts";
+import { arrayElements, lastMember, OPEN_BRACKET, objectMembers } from "../../../wire/index.ts";
 import { blockNumberAt } from "./block-number.ts";
-
-const OPEN_BRACKET = 0x5b;
 
 /**
  * Returns the block of an object found by its hash: this member of the result, or of its first element if it is a list.
