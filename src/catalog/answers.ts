@@ -4,7 +4,7 @@ import Type from "typebox";
 import { named } from "../schema/named-schema.ts";
 import { MODEL_TYPES } from "./types.ts";
 
-const beta = Type.Optional(Type.String({ description: "Of Anthropic's clients; no effect" }));
+const beta = Type.Optional(Type.String({ description: "Sent by Anthropic's clients. It has no effect" }));
 const idOfPage = (description: string) => Type.Optional(Type.String({ minLength: 1, maxLength: 512, description }));
 
 /** The query of GET /models. Pagination follows Anthropic's clients. */
@@ -16,9 +16,9 @@ export const ModelsQuerySchema = Type.Object({
 		}),
 	),
 	limit: Type.Optional(
-		Type.Integer({ minimum: 1, maximum: 1000, description: "Models of a page; without it there is one page" }),
+		Type.Integer({ minimum: 1, maximum: 1000, description: "Models on a page. Absent: all models on one page" }),
 	),
-	after_id: idOfPage("The page begins behind this model"),
+	after_id: idOfPage("The page begins after this model"),
 	before_id: idOfPage("The page ends before this model"),
 	beta,
 });
@@ -110,11 +110,11 @@ export const ModelListSchema = named(
 	"ModelList",
 	Type.Object({
 		object: Type.Literal("list"),
-		type: Type.String({ description: "As asked for" }),
+		type: Type.String({ description: "As requested" }),
 		data: Type.Array(ModelSchema),
-		has_more: Type.Optional(Type.Boolean({ description: "Of a page" })),
-		first_id: Type.Optional(Type.Union([Type.String(), Type.Null()], { description: "Of a page" })),
-		last_id: Type.Optional(Type.Union([Type.String(), Type.Null()], { description: "Of a page" })),
+		has_more: Type.Optional(Type.Boolean({ description: "Present on a page" })),
+		first_id: Type.Optional(Type.Union([Type.String(), Type.Null()], { description: "Present on a page" })),
+		last_id: Type.Optional(Type.Union([Type.String(), Type.Null()], { description: "Present on a page" })),
 	}),
 );
 

@@ -6,7 +6,9 @@ const YesNo = (description: string) => Type.Optional(Type.Enum(["true", "false"]
 
 /** The query of GET /characters (docs/models.md). */
 export const CharactersQuerySchema = Type.Object({
-	search: Type.Optional(Type.String({ maxLength: 200, description: "In name, description and tags; #tag looks for a tag" })),
+	search: Type.Optional(
+		Type.String({ maxLength: 200, description: "Searches names, descriptions and tags. #tag searches for a tag" }),
+	),
 	categories: Several(100, "Any of these categories; repeated or separated by commas"),
 	tags: Several(100, "Any of these tags; repeated or separated by commas"),
 	modelId: Several(200, "Any of these models; repeated or separated by commas"),

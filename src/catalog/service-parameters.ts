@@ -18,13 +18,13 @@ export const ServiceParametersSchema = Type.Object({
 	),
 	strip_thinking_response: flag(false, "Removes think blocks from the answer's content"),
 	disable_thinking: flag(false, "Asks the model not to reason, and removes think blocks"),
-	enable_e2ee: flag(true, "End-to-end encryption where the request carries its headers"),
+	enable_e2ee: flag(true, "Encrypts the chat end to end if the request has the headers for it"),
 	enable_web_search: Type.Optional(Type.Enum([...WEB_SEARCH_MODES], { default: "off" })),
 	enable_web_scraping: flag(false, "Reads the URLs of the latest user message"),
 	enable_web_citations: flag(false, "Asks the model to cite its web sources"),
 	include_search_results_in_stream: flag(false, "Sends search results in the first chunk of a stream"),
 	return_search_results_as_documents: flag(false, "Adds search results as a tool call"),
-	include_service_system_prompt: flag(true, "Places the service's own system prompt, where it has one, before the caller's"),
+	include_service_system_prompt: flag(true, "Puts the service's own system prompt, if it has one, before the caller's"),
 	enable_x_search: flag(false, "Provider-native web and social search"),
 });
 

@@ -7,7 +7,7 @@ export const orNull = <T extends Type.TSchema>(schema: T) => Type.Union([schema,
 
 export const CostSchema = named(
 	"Cost",
-	Type.Object({ usd: Type.Number(), diem: Type.Number() }, { description: "What the request was charged, of each currency" }),
+	Type.Object({ usd: Type.Number(), diem: Type.Number() }, { description: "The charge of the request in each currency" }),
 );
 
 /** An error in a stream that has begun, in the form of OpenAI's clients. */

@@ -119,9 +119,9 @@ export const ChatBodySchema = Type.Object({
 	logprobs: Type.Optional(Type.Boolean({ default: false })),
 	top_logprobs: Type.Optional(Type.Integer({ minimum: 0 })),
 	max_completion_tokens: Type.Optional(
-		Type.Integer({ description: "Visible and reasoning tokens; 0 or less is the same as absent" }),
+		Type.Integer({ description: "Maximum number of visible and reasoning tokens. 0 or less counts as absent" }),
 	),
-	max_tokens: Type.Optional(Type.Integer({ deprecated: true, description: "Use max_completion_tokens" })),
+	max_tokens: Type.Optional(Type.Integer({ deprecated: true, description: "Deprecated: use max_completion_tokens" })),
 	max_temp: unit(2),
 	min_temp: unit(2),
 	min_p: unit(1),
@@ -153,10 +153,13 @@ export const ChatBodySchema = Type.Object({
 	parallel_tool_calls: Type.Optional(Type.Boolean({ default: true })),
 	response_format: Type.Optional(ResponseFormat),
 	functions: Type.Optional(
-		Type.Array(FunctionTool.properties.function, { maxItems: MAX_TOOLS, deprecated: true, description: "Use tools" }),
+		Type.Array(FunctionTool.properties.function, { maxItems: MAX_TOOLS, deprecated: true, description: "Deprecated: use tools" }),
 	),
 	function_call: Type.Optional(
-		Type.Union([Type.String(), Type.Object({ name: Type.String() })], { deprecated: true, description: "Use tool_choice" }),
+		Type.Union([Type.String(), Type.Object({ name: Type.String() })], {
+			deprecated: true,
+			description: "Deprecated: use tool_choice",
+		}),
 	),
 	tools: Type.Optional(Type.Array(Type.Union([FunctionTool, HostedTool]), { maxItems: MAX_TOOLS })),
 	tool_choice: Type.Optional(

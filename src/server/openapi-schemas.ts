@@ -30,13 +30,13 @@ const faults = { details: ref("FieldFaults"), issues: listOf(ref("Issue")) };
 
 const Issue = object(
 	{
-		path: { type: "array", items: { anyOf: [text, { type: "integer" }] }, description: "Names of members, and places in lists" },
+		path: { type: "array", items: { anyOf: [text, { type: "integer" }] }, description: "Names of members, and indexes in lists" },
 		code: text,
 		message: text,
-		minimum: { type: "number", description: "Of `too_small`" },
-		maximum: { type: "number", description: "Of `too_big`" },
-		type: { type: "string", description: "What the bound is of: string, array, number" },
-		inclusive: { type: "boolean", description: "Whether the bound itself is taken" },
+		minimum: { type: "number", description: "The bound of `too_small`" },
+		maximum: { type: "number", description: "The bound of `too_big`" },
+		type: { type: "string", description: "The kind of value that the bound limits: string, array or number" },
+		inclusive: { type: "boolean", description: "true: the bound itself is allowed" },
 	},
 	["path", "code", "message"],
 );
@@ -44,7 +44,7 @@ const Issue = object(
 const FieldFaults = {
 	type: "object",
 	description: "The same, nested by field",
-	properties: { _errors: listOf(text), reason: { type: "string", description: "Of a sign-in that is refused" } },
+	properties: { _errors: listOf(text), reason: { type: "string", description: "Present if a sign-in was refused" } },
 	additionalProperties: ref("FieldFaults"),
 };
 
@@ -73,7 +73,7 @@ const AnthropicError = object({ type: { const: "error" }, error: ref("AnthropicE
 ]);
 
 const X402Error = object(
-	{ error: { type: "string", description: "Machine code; text on 429" }, message: text, code, ...faults },
+	{ error: { type: "string", description: "Machine code. On 429 a text" }, message: text, code, ...faults },
 	["error"],
 );
 
@@ -82,15 +82,15 @@ const PaymentRequirements = object(
 	{
 		scheme: text,
 		network: text,
-		amount: { type: "string", description: "Version 2: the token's base units" },
-		maxAmountRequired: { type: "string", description: "Version 1: the same" },
+		amount: { type: "string", description: "x402 version 2: in the token's base units" },
+		maxAmountRequired: { type: "string", description: "x402 version 1: the same amount" },
 		asset: text,
 		payTo: text,
 		maxTimeoutSeconds: { type: "integer" },
 		extra: { type: "object", additionalProperties: true },
-		resource: { type: "string", description: "Version 1" },
-		description: { type: "string", description: "Version 1" },
-		mimeType: { type: "string", description: "Version 1" },
+		resource: { type: "string", description: "x402 version 1" },
+		description: { type: "string", description: "x402 version 1" },
+		mimeType: { type: "string", description: "x402 version 1" },
 	},
 	["scheme", "network", "asset", "payTo", "maxTimeoutSeconds"],
 );

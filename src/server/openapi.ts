@@ -49,7 +49,7 @@ export function openApiDocument(endpoints: readonly Endpoint[], service: Describ
 					type: "apiKey",
 					in: "header",
 					name: "SIGN-IN-WITH-X",
-					description: "A message that a wallet signed, base64 of JSON; X-Sign-In-With-X is taken as well",
+					description: "A message signed by a wallet, as base64 of JSON. X-Sign-In-With-X is accepted as well",
 				},
 			},
 			schemas: eventsOf(endpoints),

@@ -29,9 +29,9 @@ interface ExtraParameter {
 }
 
 const text = { type: "string" } as const;
-const OFFER_VERSION = { name: "x402Version", description: "1: a 402 has the offer in the form of x402 version 1", schema: text };
-const API_VERSION = { name: "api-version", description: "Of clients of other servers; no effect", schema: text };
-const BETA = { name: "beta", description: "Of Anthropic's clients; no effect", schema: text };
+const OFFER_VERSION = { name: "x402Version", description: "1: the offer of a 402 has the form of x402 version 1", schema: text };
+const API_VERSION = { name: "api-version", description: "Sent by clients of other servers. It has no effect", schema: text };
+const BETA = { name: "beta", description: "Sent by Anthropic's clients. It has no effect", schema: text };
 
 /** Returns the parameters that an endpoint accepts beside those of its query's schema. */
 export function extraParameters({ kind, callers, openAi, anthropic }: Endpoint): ExtraParameter[] {

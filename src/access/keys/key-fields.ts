@@ -22,7 +22,7 @@ export const KeyTypeSchema = Type.Enum(["INFERENCE", "ADMIN"]);
 export const LimitPeriodSchema = Type.Enum(["EPOCH", "MONTH", "LIFETIME"]);
 
 const ConsumptionLimitSchema = Type.Object(
-	{ usd: limit("USD, bundled credit included"), diem: limit("Diem"), vcu: limit("Kept, never counted") },
+	{ usd: limit("USD, including bundled credit"), diem: limit("Diem"), vcu: limit("Stored, but never counted") },
 	{ additionalProperties: false },
 );
 
@@ -44,7 +44,7 @@ const ExpirySchema = patternedText(
 /** The members of a request that `readKeyFields` reads. */
 export const KEY_FIELDS = {
 	consumptionLimit: Type.Optional(
-		Type.Union([ConsumptionLimitSchema, Type.Null()], { description: "null: no cap; 0: this currency is switched off" }),
+		Type.Union([ConsumptionLimitSchema, Type.Null()], { description: "null: no limit. 0: this currency cannot be spent" }),
 	),
 	limitPeriod: Type.Optional(Type.Union([LimitPeriodSchema, Type.Null()], { description: "Default EPOCH: the UTC day" })),
 	expiresAt: Type.Optional(

@@ -16,9 +16,9 @@ export const KeyLimitSchema = closed({
 	period: LimitPeriodSchema,
 	amount: Type.Number({ description: "The limit" }),
 	used: Type.Number({ description: "What this key spent in the period" }),
-	left: Type.Number({ description: "What the limit leaves; the account may have less" }),
+	left: Type.Number({ description: "The rest of the limit. The account may have less" }),
 	resetsAt: Type.Union([Type.String({ format: "date-time" }), Type.Null()], {
-		description: "When the period ends; null: never",
+		description: "When the period ends. null: never",
 	}),
 });
 

@@ -41,7 +41,7 @@ export const KeyWithUsageSchema = named(
 export const CreatedKeySchema = named(
 	"CreatedApiKey",
 	closed({
-		apiKey: Type.String({ description: "The secret: shown this once" }),
+		apiKey: Type.String({ description: "The secret, shown only once" }),
 		apiKeyType: KeyTypeSchema,
 		consumptionLimit: limits(),
 		limitPeriod: LimitPeriodSchema,

@@ -75,7 +75,7 @@ const CustomTool = Type.Object({
 	format: optional(
 		Type.Object(
 			{ type: Type.String(), syntax: text(), definition: text() },
-			{ description: "A grammar is told to the model, not enforced" },
+			{ description: "A grammar is described to the model, but not enforced" },
 		),
 	),
 });
@@ -103,7 +103,7 @@ const OtherTool = Type.Object({
 	type: Type.String({
 		not: { enum: [...NAMED_TOOLS, "namespace"] },
 		description:
-			"local_shell, shell and apply_patch are carried as functions, web_search and x_search act; any other hosted tool is ignored",
+			"local_shell, shell and apply_patch are passed on as functions. web_search and x_search run here. Other hosted tools are ignored",
 	}),
 });
 export const ToolSchema = Type.Union([FlatFunction, NestedFunction, CustomTool, ToolSearch, Namespace, OtherTool]);
@@ -229,11 +229,11 @@ export const ResponsesBodySchema = Type.Object({
 		description: "A model id, a trait or a compatibility name, with an optional feature suffix",
 	}),
 	input: Type.Union([Type.String(), Type.Array(Item)], {
-		description: "The whole conversation: nothing is kept between requests",
+		description: "The whole conversation. The service keeps nothing between requests",
 	}),
 	instructions: Type.Optional(Type.String({ description: "A system message before the input" })),
 	include: Type.Optional(Type.Array(Type.String())),
-	max_output_tokens: Type.Optional(Type.Integer({ minimum: 1, description: "Visible and reasoning tokens" })),
+	max_output_tokens: Type.Optional(Type.Integer({ minimum: 1, description: "Maximum number of visible and reasoning tokens" })),
 	temperature: Type.Optional(Type.Number({ minimum: 0, maximum: 2 })),
 	top_p: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
 	top_logprobs: Type.Optional(Type.Integer({ minimum: 0, maximum: 20 })),
@@ -259,14 +259,16 @@ export const ResponsesBodySchema = Type.Object({
 		]),
 	),
 	parallel_tool_calls: Type.Optional(Type.Boolean({ default: true })),
-	web_search: Type.Optional(Type.Boolean({ description: "True: as service_parameters.enable_web_search `on`" })),
+	web_search: Type.Optional(Type.Boolean({ description: "true: same as service_parameters.enable_web_search `on`" })),
 	stream: Type.Optional(Type.Boolean({ default: false })),
-	truncation: Type.Optional(Type.Enum(["auto", "disabled"], { description: "Accepted; nothing is cut from the input" })),
-	metadata: Type.Optional(Type.Record(Type.String(), Type.String(), { description: "Echoed" })),
+	truncation: Type.Optional(
+		Type.Enum(["auto", "disabled"], { description: "Accepted, without effect: the input is never truncated" }),
+	),
+	metadata: Type.Optional(Type.Record(Type.String(), Type.String(), { description: "Returned unchanged in the answer" })),
 	prompt_cache_key: Type.Optional(Type.String()),
 	fallbacks: Type.Optional(Type.Array(Type.Object({ model: Type.String() }), { maxItems: 10 })),
-	store: Type.Optional(Type.Boolean({ default: false, description: "Only false: nothing is kept" })),
-	background: Type.Optional(Type.Boolean({ default: false, description: "Only false" })),
+	store: Type.Optional(Type.Boolean({ default: false, description: "Must be false: nothing is stored" })),
+	background: Type.Optional(Type.Boolean({ default: false, description: "Must be false" })),
 	service_parameters: Type.Optional(Type.Pick(ServiceParametersSchema, [...SERVICE_FIELDS])),
 });
 export type ResponsesBody = Static<typeof ResponsesBodySchema>;

@@ -3,7 +3,7 @@ import { DescriptionSchema, KEY_FIELDS, KeyTypeSchema, TierSchema } from "../../
 import { closed } from "../../schema/closed.ts";
 import { patternedText } from "../../schema/patterned-text.ts";
 
-const name = () => Type.String({ description: "For people; 1 to 200 characters" });
+const name = () => Type.String({ description: "A name for people, 1 to 200 characters" });
 const DECIMAL = "[0-9]{1,10}(\\.[0-9]{1,9})?";
 const AMOUNT_RULE = 'must be digits with at most 9 places, like "12.50"';
 /** Amounts are text: JSON numbers are floats in most programs, and 0.1 is not exact as a float. */
@@ -15,7 +15,7 @@ const amount = (description: string) =>
 export const CreateAccountSchema = closed({
 	name: name(),
 	tier: Type.Optional(TierSchema),
-	creditUsd: Type.Optional(amount("Credit to begin with")),
+	creditUsd: Type.Optional(amount("The initial credit")),
 });
 export type CreateAccount = Static<typeof CreateAccountSchema>;
 
@@ -24,12 +24,12 @@ export const ChangeAccountSchema = closed({
 	tier: Type.Optional(TierSchema),
 	stakeDiem: Type.Optional(
 		patternedText(`^(chain|${DECIMAL})$`, `${AMOUNT_RULE}, or "chain"`, {
-			description: 'Staked diem from the next UTC day on, or "chain" to have it read there',
+			description: 'Staked diem from the next UTC day on, or "chain" to read it from the chain',
 		}),
 	),
-	bundledUsd: Type.Optional(amount("What the bundled credit shall be")),
+	bundledUsd: Type.Optional(amount("The new bundled credit")),
 	wallet: Type.Optional(Type.Union([Type.String(), Type.Null()], { description: "0x and 40 hex digits, or null for none" })),
-	disabled: Type.Optional(Type.Boolean({ description: "True: requests of the account are refused" })),
+	disabled: Type.Optional(Type.Boolean({ description: "true: requests of the account are refused" })),
 });
 export type ChangeAccount = Static<typeof ChangeAccountSchema>;
 
@@ -37,8 +37,8 @@ export const MoneySchema = closed({ amountUsd: amount("USD") });
 export type Money = Static<typeof MoneySchema>;
 
 export const RefundSchema = closed({
-	requestId: Type.String({ description: "The X-Request-ID of what was charged" }),
-	amountUsd: Type.Optional(amount("A part of it; left out: all that is left")),
+	requestId: Type.String({ description: "The X-Request-ID of the charged request" }),
+	amountUsd: Type.Optional(amount("The part to refund. Absent: all that is left")),
 });
 export type Refund = Static<typeof RefundSchema>;
 
@@ -46,7 +46,7 @@ export const PageSchema = Type.Object({
 	limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, description: "Entries on a page, default 100" })),
 	cursor: Type.Optional(
 		patternedText("^[A-Za-z0-9_-]{1,512}$", "is not a cursor of this list; begin again without one", {
-			description: "nextCursor of the page before",
+			description: "nextCursor of the previous page",
 		}),
 	),
 });

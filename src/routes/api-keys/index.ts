@@ -39,7 +39,7 @@ export function apiKeyRoutes(deps: ApiKeyDeps): Endpoint[] {
 			summary: "List the account's keys, newest first",
 			query: ListKeysQuerySchema,
 			answer: answer(
-				"Active keys; a page of them with x-pagination-* headers where page or limit asks for one",
+				"Active keys. With page or limit: one page, with x-pagination-* headers",
 				Type.Object({ object: Type.Literal("list"), data: Type.Array(KeyWithUsageSchema) }),
 			),
 			run: ({ query }, call) => listKeys(query, call, deps),
@@ -49,7 +49,7 @@ export function apiKeyRoutes(deps: ApiKeyDeps): Endpoint[] {
 			method: "POST",
 			path: "/api_keys",
 			name: "api-keys",
-			summary: "Make a key",
+			summary: "Create a key",
 			minuteLimit: { subject: "key creations", requests: () => deps.limits().keyCreationsPerMinute },
 			body: body(CreateKeySchema),
 			answer: answer("The key, with its secret", Type.Object({ data: CreatedKeySchema, ...success })),
@@ -71,10 +71,10 @@ export function apiKeyRoutes(deps: ApiKeyDeps): Endpoint[] {
 			method: "DELETE",
 			path: "/api_keys",
 			name: "api-keys",
-			summary: "End a key for good; a key may end itself",
+			summary: "Revoke a key for good. A key may revoke itself",
 			errors: [404],
 			query: RevokeKeyQuerySchema,
-			answer: answer("The key is gone", Type.Object(success)),
+			answer: answer("The key is revoked", Type.Object(success)),
 			run: async ({ query }, call) => {
 				await deps.keys.revoke(callerOf(call).account.id, query.id);
 				return json({ success: true });
@@ -105,7 +105,7 @@ export function apiKeyRoutes(deps: ApiKeyDeps): Endpoint[] {
 			method: "GET",
 			path: "/api_keys/:id",
 			name: "api-key",
-			summary: "One key with what it spent",
+			summary: "One key, with its spending",
 			answer: answer("The key", Type.Object({ data: KeyWithUsageSchema })),
 			run: async ({ params }, call) => {
 				const key = await deps.keys.get(callerOf(call).account.id, params.id ?? "", call.admittedAtMs);

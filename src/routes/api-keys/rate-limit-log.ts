@@ -12,7 +12,7 @@ export const RateLimitLogSchema = named(
 			Type.Object(
 				{
 					apiKeyId: Type.String(),
-					modelId: Type.String({ description: "Of a limit that is no model's: the endpoint's name" }),
+					modelId: Type.String({ description: "For a limit without a model: the name of the endpoint" }),
 					rateLimitTier: Type.String(),
 					rateLimitType: Type.Enum(["RPD", "RPM", "TPM", "FAILED_REQUESTS", "UNSUPPORTED_FEATURE_REQUESTS"]),
 					timestamp: Type.String({ format: "date-time" }),

@@ -16,13 +16,13 @@ export const RateLimitsSchema = named(
 	closed({
 		data: closed({
 			accessPermitted: Type.Boolean({
-				description: "The account's money, as far as the limits of this key leave it, pays at least the cheapest chat",
+				description: "true: the account's money, within the limits of this key, pays for the cheapest chat",
 			}),
 			apiTier: closed({ id: Type.String(), isCharged: Type.Boolean() }),
-			balances: closed({ USD: Type.Number({ description: "Bundled credit included" }), DIEM: Type.Number() }),
+			balances: closed({ USD: Type.Number({ description: "Including bundled credit" }), DIEM: Type.Number() }),
 			keyExpiration: Type.Union([Type.String({ format: "date-time" }), Type.Null()]),
 			nextEpochBegins: Type.String({ format: "date-time" }),
-			keyLimits: Type.Array(KeyLimitSchema, { description: "Limits of this key; empty: it has none" }),
+			keyLimits: Type.Array(KeyLimitSchema, { description: "Limits of this key. Empty: it has none" }),
 			rateLimits: Type.Array(
 				closed({
 					apiModelId: Type.String(),

@@ -14,7 +14,7 @@ export const UpdateKeySchema = Type.Object(
 export type UpdateKey = Static<typeof UpdateKeySchema>;
 
 export const ListKeysQuerySchema = Type.Object({
-	page: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000, description: "From 1. Left out with limit: all keys" })),
+	page: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000, description: "From 1. Without page and limit: all keys" })),
 	limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, description: "Keys on a page, default 500" })),
 });
 export type ListKeysQuery = Static<typeof ListKeysQuerySchema>;

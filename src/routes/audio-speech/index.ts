@@ -24,7 +24,7 @@ export function audioSpeech(deps: SpeechDeps): Endpoint {
 		tag: "Audio",
 		summary: "Speech from text",
 		description:
-			"Answers with the audio itself. With `streaming: true` its bytes are sent as they are made; otherwise it comes whole, with its length.",
+			"Returns the audio. With `streaming: true` its bytes are sent as they are generated. Otherwise it is sent whole, with its length.",
 		openAi: true,
 		callers: ["key", "wallet"],
 		body: { schema: SpeechBodySchema, maxBytes: MAX_BODY_BYTES, misnamed: MISNAMED_SPEECH_FIELDS },

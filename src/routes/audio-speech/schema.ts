@@ -11,27 +11,33 @@ export const SpeechBodySchema = Type.Object(
 		voice: Type.Optional(
 			Type.String({
 				description:
-					"A voice of the model, or a handle vv_... made for it; auto, or left out: one that suits the text, else default_voice",
+					"A voice of the model, or a handle vv_... made for it. auto or absent: a voice that suits the text, otherwise default_voice",
 			}),
 		),
 		response_format: Type.Optional(Type.Enum([...AUDIO_FORMATS], { default: "mp3" })),
 		speed: Type.Optional(Type.Number({ minimum: 0.25, maximum: 4, default: 1 })),
-		streaming: Type.Optional(Type.Boolean({ default: false, description: "true: the audio is sent as its sentences are ready" })),
-		stream: Type.Optional(Type.Boolean({ description: "The same as `streaming`, by OpenAI's name of other routes" })),
+		streaming: Type.Optional(Type.Boolean({ default: false, description: "true: the audio is sent sentence by sentence" })),
+		stream: Type.Optional(Type.Boolean({ description: "Same as `streaming`, with the name that OpenAI uses on other routes" })),
 		stream_format: Type.Optional(
-			Type.Enum(["audio", "sse"], { description: "sse: the audio comes in server-sent events, base64 in speech.audio.delta" }),
+			Type.Enum(["audio", "sse"], {
+				description: "sse: the audio is sent as server-sent events, in base64 in speech.audio.delta",
+			}),
 		),
 		language: Type.Optional(
 			Type.String({
 				minLength: 2,
 				maxLength: 32,
-				description: "A hint; of the built-in model it chooses the voice where none is named",
+				description: "A hint. With the built-in model it selects the voice if none is named",
 			}),
 		),
-		prompt: Type.Optional(Type.String({ maxLength: 500, description: "How to speak; ignored where the model takes none" })),
-		instructions: Type.Optional(Type.String({ maxLength: 4096, description: "OpenAI's name of `prompt`, which wins" })),
-		temperature: Type.Optional(Type.Number({ minimum: 0, maximum: 2, description: "Ignored where the model takes none" })),
-		top_p: Type.Optional(Type.Number({ minimum: 0, maximum: 1, description: "Ignored where the model takes none" })),
+		prompt: Type.Optional(
+			Type.String({ maxLength: 500, description: "How to speak. Ignored by models that take no instructions" }),
+		),
+		instructions: Type.Optional(
+			Type.String({ maxLength: 4096, description: "OpenAI's name for `prompt`. If both are sent, `prompt` counts" }),
+		),
+		temperature: Type.Optional(Type.Number({ minimum: 0, maximum: 2, description: "Ignored by models that take none" })),
+		top_p: Type.Optional(Type.Number({ minimum: 0, maximum: 1, description: "Ignored by models that take none" })),
 	},
 	{ additionalProperties: false },
 );

@@ -9,7 +9,7 @@ const Text = named(
 	"Transcription",
 	Type.Object({
 		text: Type.String(),
-		duration: Type.Optional(Type.Number({ description: "Seconds; with timestamps" })),
+		duration: Type.Optional(Type.Number({ description: "Seconds. Present with timestamps" })),
 		timestamps: Type.Optional(
 			Type.Object({
 				word: Type.Optional(Type.Array(Type.Object({ word: Type.String(), ...span }))),

@@ -20,7 +20,8 @@ export function audioTranscriptions(deps: TranscriptionDeps): Endpoint {
 		name: "audio-transcriptions",
 		tag: "Audio",
 		summary: "Text from speech",
-		description: "A form with a file: WAV, FLAC, MP3, M4A or MP4, AAC, Ogg, WebM. The price is by the length of the audio.",
+		description:
+			"Takes a form with a file: WAV, FLAC, MP3, M4A or MP4, AAC, Ogg, WebM. The price depends on the length of the audio.",
 		openAi: true,
 		callers: ["key", "wallet"],
 		body: {
@@ -32,7 +33,7 @@ export function audioTranscriptions(deps: TranscriptionDeps): Endpoint {
 		answer: {
 			type: "application/json",
 			schema: TranscriptionSchema,
-			description: "The text; srt, vtt and text as text/plain",
+			description: "The text. srt, vtt and text are sent as text/plain",
 			others: { "text/plain": Type.String() },
 			events: { name: "TranscriptionEvent", schema: TranscriptionEventSchema },
 		},

@@ -61,9 +61,9 @@ export function audioVoiceRoutes(deps: VoicesDeps): Endpoint[] {
 			method: "POST",
 			path: "/audio/voices",
 			name: "audio-voices",
-			summary: "A voice of your own, from a sample",
+			summary: "Clone a voice from a sample",
 			description:
-				"The sample is kept for as long as the handle lives: 7 days, from its upload or its last use as the model has it.",
+				"The sample is stored until the handle expires: 7 days after its upload or its last use, depending on the model.",
 			listLimit: false,
 			minuteLimit: { subject: "audio-voices", requests: () => deps.config().limits.audioRequestsPerMinute },
 			body: { schema: NewVoiceSchema, maxBytes: MAX_BODY_BYTES, form: { file: "file", maxFileBytes: MAX_FILE_BYTES } },
@@ -90,7 +90,7 @@ export function audioVoiceRoutes(deps: VoicesDeps): Endpoint[] {
 			name: "audio-voices-delete",
 			summary: "Deletes a voice and its sample",
 			listLimit: true,
-			answer: { type: "application/json", schema: DeletedSchema, description: "It is gone" },
+			answer: { type: "application/json", schema: DeletedSchema, description: "The voice is deleted" },
 			async run({ params }, call) {
 				const id = params.id ?? "";
 				await deps.voices.delete(callerOf(call), id);

@@ -11,14 +11,14 @@ export const BalanceSchema = named(
 	"Balance",
 	Type.Object({
 		canConsume: Type.Boolean({
-			description: "The account's money, as far as the limits of this key leave it, pays at least the cheapest chat",
+			description: "true: the account's money, within the limits of this key, pays for the cheapest chat",
 		}),
 		consumptionCurrency: Type.Union([Type.Enum(["USD", "VCU", "DIEM", "BUNDLED_CREDITS"]), Type.Null()], {
-			description: "What this key is charged in next",
+			description: "The currency in which this key is charged next",
 		}),
 		balances: Type.Object({
-			diem: Type.Union([Type.Number(), Type.Null()], { description: "Left of today's; null: nothing is staked" }),
-			usd: Type.Union([Type.Number(), Type.Null()], { description: "Bundled credit included" }),
+			diem: Type.Union([Type.Number(), Type.Null()], { description: "The rest of today's diem. null: nothing is staked" }),
+			usd: Type.Union([Type.Number(), Type.Null()], { description: "Including bundled credit" }),
 			bundledCredits: Type.Number({ description: "The part of usd that is bundled credit" }),
 		}),
 		diemEpochAllocation: Type.Number({ description: "Today's diem at its start" }),

@@ -6,10 +6,10 @@ import { type CsvCell, csvLine, decimalText } from "../../wire/index.ts";
 export const UsageEntrySchema = named(
 	"UsageEntry",
 	Type.Object({
-		timestamp: Type.String({ format: "date-time", description: "When it was booked: normally within a second of the answer" }),
+		timestamp: Type.String({ format: "date-time", description: "When it was posted: normally within a second of the answer" }),
 		sku: Type.String(),
-		pricePerUnitUsd: Type.Number({ description: "USD for one unit as counted here" }),
-		units: Type.Number({ description: "Of a sku that ends in -mtoken: millions of tokens" }),
+		pricePerUnitUsd: Type.Number({ description: "USD for one unit, as counted here" }),
+		units: Type.Number({ description: "Millions of tokens, if the sku ends in -mtoken" }),
 		amount: Type.Number({ description: "Negative: a charge" }),
 		currency: Type.Enum(["USD", "DIEM", "BUNDLED_CREDITS"]),
 		notes: Type.String(),

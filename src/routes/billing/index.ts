@@ -28,8 +28,12 @@ export function billingRoutes(deps: BillingDeps): Endpoint[] {
 			...common,
 			path: "/billing/balance",
 			name: "billing-balance",
-			summary: "What the account has",
-			answer: { type: json, schema: BalanceSchema, description: "Balances, and what the key that asks is charged in next" },
+			summary: "Get the account's balances",
+			answer: {
+				type: json,
+				schema: BalanceSchema,
+				description: "Balances, and the currency in which the calling key is charged next",
+			},
 			run: (_, call) => balance(call, deps),
 		}),
 		plain({
@@ -47,7 +51,7 @@ export function billingRoutes(deps: BillingDeps): Endpoint[] {
 			path: "/billing/usage-history",
 			name: "billing-usage-history",
 			right: "ADMIN",
-			summary: "Charges in the order of booking, each page after the one before",
+			summary: "Charges in the order of posting, page after page",
 			query: UsageHistoryQuerySchema,
 			answer: {
 				type: json,
@@ -76,7 +80,7 @@ export function billingRoutes(deps: BillingDeps): Endpoint[] {
 			...common,
 			path: "/billing/usage-analytics",
 			name: "billing-usage-analytics",
-			summary: "What was used by day, model and key; up to ten minutes old",
+			summary: "Usage by day, model and key, up to ten minutes old",
 			description: "An ADMIN key reads the use of the whole account, an INFERENCE key its own.",
 			query: UsageAnalyticsQuerySchema,
 			errors: [504],

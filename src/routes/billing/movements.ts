@@ -19,9 +19,9 @@ const MovementSchema = named(
 		type: Type.Enum(["CREDIT", "DEBIT", "REFUND"]),
 		amount: Type.Number({ description: "Negative: a debit" }),
 		currency: Type.Enum(["USD", "DIEM", "BUNDLED_CREDITS"]),
-		balanceAfter: Type.Number({ description: "Of that currency" }),
-		reference: Type.String({ description: "Of the operator's" }),
-		requestId: Type.Union([Type.String(), Type.Null()], { description: "Of a refund: the request that was charged" }),
+		balanceAfter: Type.Number({ description: "The balance of that currency right after it" }),
+		reference: Type.String({ description: "The operator's reference" }),
+		requestId: Type.Union([Type.String(), Type.Null()], { description: "For a refund: the charged request" }),
 	}),
 );
 

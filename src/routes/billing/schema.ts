@@ -20,8 +20,8 @@ const utcInstant = (description: string) =>
 /** `VCU` is an old name: nothing is ever charged in it. */
 export const UsageQuerySchema = Type.Object({
 	currency: Type.Optional(Type.Enum(["USD", "VCU", "DIEM", "BUNDLED_CREDITS"])),
-	startDate: instant("First instant, ISO 8601, or a date: its begin in UTC"),
-	endDate: instant("Last instant, ISO 8601, or a date: its end in UTC"),
+	startDate: instant("First instant in ISO 8601, or a date, which means its beginning in UTC"),
+	endDate: instant("Last instant in ISO 8601, or a date, which means its end in UTC"),
 	limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, description: "Default 200" })),
 	page: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000_000, description: "Default 1" })),
 	sortOrder: Type.Optional(Type.Enum(["asc", "desc"], { description: "By time, default desc" })),
@@ -30,11 +30,15 @@ export type UsageQuery = Static<typeof UsageQuerySchema>;
 
 export const UsageHistoryQuerySchema = Type.Object({
 	currency: Type.Optional(Type.Enum(["USD", "DIEM", "BUNDLED_CREDITS"])),
-	startTimestamp: utcInstant("First instant, ISO 8601 with Z, or a date: its begin"),
-	endTimestamp: utcInstant("Instant before which it ends, ISO 8601 with Z, or a date: its begin"),
+	startTimestamp: utcInstant("First instant in ISO 8601 with Z, or a date, which means its beginning"),
+	endTimestamp: utcInstant("End, exclusive, in ISO 8601 with Z, or a date, which means its beginning"),
 	pageSize: Type.Optional(Type.Integer({ minimum: 10, maximum: 1000, description: "Default 1000" })),
 	cursor: Type.Optional(
-		Type.String({ maxLength: 512, pattern: "^[A-Za-z0-9_-]+$", description: "nextCursor of the page before, alone" }),
+		Type.String({
+			maxLength: 512,
+			pattern: "^[A-Za-z0-9_-]+$",
+			description: "nextCursor of the previous page, without other parameters",
+		}),
 	),
 });
 export type UsageHistoryQuery = Static<typeof UsageHistoryQuerySchema>;
@@ -49,8 +53,8 @@ export const UsageAnalyticsQuerySchema = Type.Object({
 	lookback: Type.Optional(
 		patternedText("^([1-9]|[1-8][0-9]|90)d$", "must be days from 1d to 90d", { description: "Days up to today, default 7d" }),
 	),
-	startDate: date("With endDate; before lookback"),
-	endDate: date("With startDate; included"),
+	startDate: date("Needs endDate. It takes precedence over lookback"),
+	endDate: date("Needs startDate. This day is included"),
 });
 export type UsageAnalyticsQuery = Static<typeof UsageAnalyticsQuerySchema>;
 

@@ -13,7 +13,9 @@ const MAX_DAYS = 90;
 
 const money = { usd: Type.Number(), diem: Type.Number(), units: Type.Number() };
 const totals = { totalUsd: Type.Number(), totalDiem: Type.Number(), totalUnits: Type.Number() };
-const daily = Type.Array(Type.Record(Type.String(), Type.Number()), { description: "date: Unix milliseconds; diem by name" });
+const daily = Type.Array(Type.Record(Type.String(), Type.Number()), {
+	description: "date: Unix milliseconds. diem has its own name",
+});
 
 export const UsageAnalyticsSchema = named(
 	"UsageAnalytics",

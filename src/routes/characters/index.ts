@@ -38,7 +38,7 @@ export function characterRoutes(characters: () => Characters, wallMs: () => numb
 			...common,
 			path: "/characters/:slug/reviews",
 			name: "character-reviews",
-			summary: "What is said of a character, newest first",
+			summary: "List the reviews of a character, newest first",
 			codes: ["CHARACTER_NOT_FOUND"],
 			query: ReviewsQuerySchema,
 			answer: {

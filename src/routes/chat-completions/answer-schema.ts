@@ -32,7 +32,7 @@ const ToolCallDelta = named(
 const Annotation = named(
 	"ChatAnnotation",
 	Type.Object({
-		type: Type.String({ description: "url_citation; more may come" }),
+		type: Type.String({ description: "url_citation. Others may be added" }),
 		url_citation: Type.Optional(
 			Type.Object({
 				url: Type.String(),
@@ -64,7 +64,7 @@ const Delta = named(
 const ending = {
 	index: Type.Integer(),
 	finish_reason: optional(Type.String({ description: "stop, length, tool_calls, content_filter or function_call" })),
-	stop_reason: optional(Type.Unknown({ description: "As some upstreams say it" })),
+	stop_reason: optional(Type.Unknown({ description: "The form that some upstreams use" })),
 	logprobs: Type.Optional(Type.Unknown()),
 };
 
@@ -77,7 +77,7 @@ const Usage = named(
 		prompt_tokens_details: optional(
 			Type.Object({
 				cached_tokens: optional(Type.Integer()),
-				cache_creation_input_tokens: optional(Type.Integer({ description: "Written to a cache" })),
+				cache_creation_input_tokens: optional(Type.Integer({ description: "Tokens written to a cache" })),
 			}),
 		),
 		completion_tokens_details: optional(Type.Object({ reasoning_tokens: optional(Type.Integer()) })),

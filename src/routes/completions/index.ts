@@ -43,9 +43,9 @@ export function completions(deps: ChatDeps): Endpoint {
 		path: "/completions",
 		name: "completions",
 		tag: "Chat",
-		summary: "Completion of a text",
+		summary: "Complete a text",
 		description:
-			"OpenAI's older form: the model goes on with the text of `prompt`, without a conversation around it. With `stream: true` the answer is a stream of server-sent events that ends with `[DONE]`.",
+			"OpenAI's older form: the model continues the text of `prompt`, without a conversation. With `stream: true` the answer is a stream of server-sent events that ends with `[DONE]`.",
 		openAi: true,
 		callers: ["key", "wallet"],
 		body: { schema: CompletionsBodySchema, maxBytes: MAX_BODY_BYTES, alsoKnown: ForwardedMembersSchema },

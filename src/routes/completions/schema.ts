@@ -9,13 +9,13 @@ const chat = ChatBodySchema.properties;
 export const CompletionsBodySchema = Type.Object({
 	model: chat.model,
 	prompt: Type.Union([Type.String({ minLength: 1 }), Type.Array(Type.String({ minLength: 1 }), { minItems: 1, maxItems: 1 })], {
-		description: "The text to go on with; of a list, one",
+		description: "The text to continue, or a list of one text",
 	}),
-	suffix: Type.Optional(Type.String({ description: "What follows the gap that is to be filled, where the model can" })),
-	max_tokens: Type.Optional(Type.Integer({ default: 16, description: "0 or less is the same as absent" })),
-	echo: Type.Optional(Type.Boolean({ default: false, description: "Only false" })),
+	suffix: Type.Optional(Type.String({ description: "The text after the gap that the model fills, if it can" })),
+	max_tokens: Type.Optional(Type.Integer({ default: 16, description: "0 or less counts as absent" })),
+	echo: Type.Optional(Type.Boolean({ default: false, description: "Must be false" })),
 	logprobs: Type.Optional(Type.Integer({ minimum: 0, maximum: 20 })),
-	best_of: Type.Optional(Type.Integer({ description: "Ignored: each answer that is made is one that is paid" })),
+	best_of: Type.Optional(Type.Integer({ description: "Ignored: every generated answer is paid" })),
 	frequency_penalty: chat.frequency_penalty,
 	presence_penalty: chat.presence_penalty,
 	repetition_penalty: chat.repetition_penalty,

@@ -16,7 +16,7 @@ export function embeddings(deps: EmbeddingsDeps): Endpoint {
 		path: "/embeddings",
 		name: "embeddings",
 		tag: "Embeddings",
-		summary: "Vectors of texts",
+		summary: "Embed texts",
 		description: "Up to 2048 texts. The price is by their tokens.",
 		openAi: true,
 		callers: ["key", "wallet"],

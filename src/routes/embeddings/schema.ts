@@ -12,12 +12,12 @@ export const EmbeddingsBodySchema = Type.Object(
 		),
 		model: Type.String({ minLength: 1, description: "GET /models?type=embedding lists them" }),
 		dimensions: Type.Optional(
-			Type.Integer({ minimum: 1, description: "Shorter vectors; of models with supportsCustomDimensions only" }),
+			Type.Integer({ minimum: 1, description: "The length of shorter vectors. Only for models with supportsCustomDimensions" }),
 		),
 		encoding_format: Type.Optional(
-			Type.Enum(["float", "base64"], { default: "float", description: "base64: of little-endian float32" }),
+			Type.Enum(["float", "base64"], { default: "float", description: "base64: little-endian float32 numbers in base64" }),
 		),
-		user: Type.Optional(Type.String({ description: "Taken and not used" })),
+		user: Type.Optional(Type.String({ description: "Accepted, without effect" })),
 	},
 	{ additionalProperties: false },
 );

@@ -104,8 +104,8 @@ const Tool = Type.Object({
 	description: text(),
 	input_schema: Type.Optional(Type.Object({})),
 	strict: optional(Type.Boolean()),
-	display_width_px: Type.Optional(Type.Unknown({ description: "Of Anthropic's computer tool" })),
-	display_height_px: Type.Optional(Type.Unknown({ description: "Of Anthropic's computer tool" })),
+	display_width_px: Type.Optional(Type.Unknown({ description: "A member of Anthropic's computer tool" })),
+	display_height_px: Type.Optional(Type.Unknown({ description: "A member of Anthropic's computer tool" })),
 });
 export type MessageTool = Static<typeof Tool>;
 
@@ -132,7 +132,7 @@ const fields = {
 		Type.Object({
 			type: Type.Enum(["enabled", "disabled", "adaptive", "between_tools"]),
 			budget_tokens: optional(
-				Type.Integer({ minimum: 1, description: "A hint: it becomes an effort where the model takes one" }),
+				Type.Integer({ minimum: 1, description: "A hint, converted to a reasoning effort for models that take one" }),
 			),
 		}),
 	),
@@ -143,8 +143,8 @@ const fields = {
 		}),
 	),
 	service_parameters: Type.Optional(ServiceParametersSchema),
-	thread: Type.Optional(Type.Unknown({ description: "Refused: nothing is kept between requests" })),
-	container: Type.Optional(Type.Unknown({ description: "Refused: nothing is kept between requests" })),
+	thread: Type.Optional(Type.Unknown({ description: "Refused: the service keeps nothing between requests" })),
+	container: Type.Optional(Type.Unknown({ description: "Refused: the service keeps nothing between requests" })),
 };
 
 export const MessagesBodySchema = Type.Object({
@@ -155,7 +155,7 @@ export const MessagesBodySchema = Type.Object({
 	temperature: Type.Optional(Type.Number({ minimum: 0, maximum: 2 })),
 	top_k: Type.Optional(Type.Integer({ minimum: 0 })),
 	top_p: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
-	metadata: Type.Optional(Type.Object({ user_id: text() }, { description: "Dropped" })),
+	metadata: Type.Optional(Type.Object({ user_id: text() }, { description: "Ignored" })),
 });
 export type MessagesBody = Static<typeof MessagesBodySchema>;
 

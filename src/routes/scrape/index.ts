@@ -15,7 +15,8 @@ export function scrape(parts: ScrapeDeps): Endpoint {
 		name: "scrape",
 		tag: "Web",
 		summary: "A page as Markdown",
-		description: "The article of a page, or the text of a document behind an address; the site's own Markdown where it has one.",
+		description:
+			"Returns the article of a page, or the text of a document, at an address. If the site has its own Markdown, returns that.",
 		openAi: false,
 		callers: ["key", "wallet"],
 		body: { schema: ScrapeSchema, maxBytes: MAX_BODY_BYTES },

@@ -10,7 +10,7 @@ export type ScrapeBody = Static<typeof ScrapeSchema>;
 export const ScrapeAnswerSchema = named(
 	"ScrapedPage",
 	Type.Object({
-		url: Type.String({ description: "As it was asked for" }),
+		url: Type.String({ description: "As requested" }),
 		content: Type.String({ description: "Markdown" }),
 		format: Type.Literal("markdown"),
 	}),

@@ -12,7 +12,7 @@ export const SearchSchema = Type.Object({
 	search_provider: Type.Optional(
 		Type.Enum(["brave", "google"], {
 			default: DEFAULT_PROVIDER,
-			description: "Is asked first where it is set up here; else the providers of this service answer in their order",
+			description: "Tried first if it is configured here. Otherwise the providers of this service are tried in their order",
 		}),
 	),
 });
@@ -26,7 +26,7 @@ export const SearchAnswerSchema = named(
 			Type.Object({
 				title: Type.String(),
 				url: Type.String(),
-				content: Type.String({ description: "What the provider shows of the page; may hold HTML tags" }),
+				content: Type.String({ description: "The provider's extract of the page. It may contain HTML tags" }),
 				date: Type.String({ description: 'UTC, as in 2025-01-02T03:04:05; often ""' }),
 			}),
 		),

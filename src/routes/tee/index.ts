@@ -22,7 +22,7 @@ const Model = Type.String({ minLength: 1, maxLength: 512, description: "A model 
 const AttestationQuery = Type.Object({
 	model: Model,
 	nonce: patternedText("^([0-9a-fA-F]{32}|[0-9a-fA-F]{64})$", "must be 64 hex digits", {
-		description: "32 random bytes, as 64 hex digits; servers that seal nothing may take 32 digits",
+		description: "32 random bytes as 64 hex digits. Servers without sealed chat may take 32 digits",
 	}),
 });
 const SignatureQuery = Type.Object({
@@ -46,7 +46,7 @@ const SignatureSchema = named(
 	"CompletionSignature",
 	Type.Object(
 		{
-			text: Type.Optional(Type.String({ description: "What is signed: the hashes of request and answer" })),
+			text: Type.Optional(Type.String({ description: "The signed text: the hashes of request and answer" })),
 			signature: Type.Optional(Type.String()),
 			signing_address: Type.Optional(Type.String()),
 			signing_algo: Type.Optional(Type.String()),
@@ -70,10 +70,10 @@ export function teeRoutes(parts: TeeDeps): Endpoint[] {
 			...common,
 			path: "/tee/attestation",
 			name: "tee-attestation",
-			summary: "What a model runs in, proven on a nonce",
+			summary: "Prove what a model runs in, for a nonce",
 			query: AttestationQuery,
 			codes: ["MODEL_NOT_FOUND", "TEE_ATTESTATION_FAILED", "MODEL_OFFLINE"],
-			answer: { type: "application/json", schema: ReportSchema, description: "The server's report, as it came" },
+			answer: { type: "application/json", schema: ReportSchema, description: "The server's report, unchanged" },
 			async run({ query }, call) {
 				const { model: name, nonce } = query as Static<typeof AttestationQuery>;
 				const model = attestingModel(name, call, parts);
@@ -89,7 +89,7 @@ export function teeRoutes(parts: TeeDeps): Endpoint[] {
 			summary: "The signature of a completion",
 			query: SignatureQuery,
 			codes: ["MODEL_NOT_FOUND", "NOT_FOUND", "TEE_SIGNATURE_FAILED", "MODEL_OFFLINE"],
-			answer: { type: "application/json", schema: SignatureSchema, description: "The server's signature, as it came" },
+			answer: { type: "application/json", schema: SignatureSchema, description: "The server's signature, unchanged" },
 			async run({ query }, call) {
 				const { model: name, request_id: id } = query as Static<typeof SignatureQuery>;
 				const model = attestingModel(name, call, parts);

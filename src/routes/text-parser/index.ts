@@ -31,7 +31,7 @@ export function textParser(parts: TextParserDeps): Endpoint {
 		answer: {
 			type: "application/json",
 			schema: TextParserAnswerSchema,
-			description: "The text; with `text` as text/plain",
+			description: "The text. With `text` it is sent as text/plain",
 			others: { "text/plain": Type.String() },
 		},
 		mayBeFree: () => parts.config().documents.pricePerFileUsd === 0,

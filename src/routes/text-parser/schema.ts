@@ -12,10 +12,10 @@ export type TextParserBody = Static<typeof TextParserSchema>;
 export const TextParserAnswerSchema = named(
 	"ParsedText",
 	Type.Object({
-		text: Type.String({ description: "Markdown where the file has headings, lists or tables" }),
+		text: Type.String({ description: "Markdown if the file has headings, lists or tables" }),
 		tokens: Type.Integer({
 			minimum: 0,
-			description: "Tokens of o200k_base; a third of the bytes where counting takes longer than a second",
+			description: "Tokens of o200k_base. If counting takes longer than a second, a third of the bytes",
 		}),
 	}),
 );

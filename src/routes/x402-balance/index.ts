@@ -25,10 +25,10 @@ const WalletBalanceSchema = named(
 		data: Type.Object({
 			walletAddress: Type.String({ description: "Lower case on EVM chains" }),
 			balanceUsd: Type.Number(),
-			canConsume: Type.Boolean({ description: "It has 0.10 USD or more, or diem" }),
+			canConsume: Type.Boolean({ description: "true: the wallet has at least 0.10 USD, or diem" }),
 			minimumTopUpUsd: Type.Number(),
 			suggestedTopUpUsd: Type.Number(),
-			diemBalanceUsd: Type.Number({ description: "Left of today's diem of the account that it is linked to" }),
+			diemBalanceUsd: Type.Number({ description: "The rest of today's diem of the linked account" }),
 		}),
 	}),
 );
@@ -39,7 +39,7 @@ export function walletBalanceRoute(parts: WalletBalanceDeps): Endpoint {
 		path: "/x402/balance/:walletAddress",
 		name: "x402-balance",
 		tag: "Wallets",
-		summary: "What a wallet has; signed in by itself",
+		summary: "Get a wallet's balance. The wallet itself signs in",
 		openAi: false,
 		callers: ["wallet"],
 		listLimit: false,

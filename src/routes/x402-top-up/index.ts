@@ -37,8 +37,10 @@ export interface TopUpDeps {
 export const TOP_UP_WINDOW = "x402-top-up";
 
 const TopUpQuerySchema = Type.Object({
-	x402Version: Type.Optional(Type.Integer({ minimum: 1, maximum: 2, description: "Whose form the offer has; default 2" })),
-	amountUsd: Type.Optional(Type.Number({ exclusiveMinimum: 0, description: "What is offered; default the least top-up" })),
+	x402Version: Type.Optional(
+		Type.Integer({ minimum: 1, maximum: 2, description: "The x402 version of the offer's form; default 2" }),
+	),
+	amountUsd: Type.Optional(Type.Number({ exclusiveMinimum: 0, description: "The amount to offer; default: the minimum top-up" })),
 });
 type TopUpQuery = Static<typeof TopUpQuerySchema>;
 
@@ -49,7 +51,7 @@ const TopUpSchema = named(
 		data: Type.Object({
 			walletAddress: Type.String({ description: "The payer" }),
 			amountCredited: Type.Number({ description: "USD" }),
-			newBalance: Type.Number({ description: "USD, right after this credit: the same in each repeat" }),
+			newBalance: Type.Number({ description: "USD right after this credit. Each repeat returns the same" }),
 			paymentId: Type.String(),
 		}),
 	}),
@@ -61,7 +63,7 @@ export function topUpRoute(parts: TopUpDeps): Endpoint {
 		path: "/x402/top-up",
 		name: "x402-top-up",
 		tag: "Wallets",
-		summary: "Top a wallet up in USDC",
+		summary: "Top up a wallet in USDC",
 		description:
 			"Without a payment header: 402 with what can be paid (x402). With PAYMENT-SIGNATURE, X-402-Payment or X-PAYMENT: credits the payer what was signed, from 5 to 10,000 USD. The same header may be sent again: it is credited once.",
 		openAi: false,
@@ -78,7 +80,7 @@ export function topUpRoute(parts: TopUpDeps): Endpoint {
 			"X402_FACILITATOR_UNAVAILABLE",
 			"X402_NOT_CONFIGURED",
 		],
-		answer: { type: "application/json", schema: TopUpSchema, description: "What was credited, with PAYMENT-RESPONSE" },
+		answer: { type: "application/json", schema: TopUpSchema, description: "The credited amount, with PAYMENT-RESPONSE" },
 		run: ({ query }, call) => topUp(query, call, parts),
 	});
 }

@@ -21,7 +21,11 @@ const DEFAULT_LIMIT = 50;
 const TransactionQuerySchema = Type.Object({
 	limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, description: `Default ${DEFAULT_LIMIT}` })),
 	offset: Type.Optional(
-		Type.Integer({ minimum: 0, maximum: 1_000_000_000_000, description: "Newer entries to leave out; null and nothing are 0" }),
+		Type.Integer({
+			minimum: 0,
+			maximum: 1_000_000_000_000,
+			description: "Number of newer entries to skip. null and empty count as 0",
+		}),
 	),
 });
 type TransactionQuery = Static<typeof TransactionQuerySchema>;
@@ -36,9 +40,9 @@ const TransactionsSchema = named(
 			transactions: Type.Array(
 				Type.Object({
 					id: Type.String(),
-					amount: Type.Number({ description: "USD; negative where money left" }),
+					amount: Type.Number({ description: "USD. Negative: money that was spent" }),
 					balanceAfter: Type.Number({ description: "USD" }),
-					type: Type.String({ description: "TOP_UP, CHARGE, REFUND; more may come" }),
+					type: Type.String({ description: "TOP_UP, CHARGE or REFUND. Others may be added" }),
 					createdAt: Type.String({ format: "date-time" }),
 					requestId: Type.Union([Type.String({ description: "X-Request-ID" }), Type.Null()]),
 					modelId: Type.Union([Type.String(), Type.Null()]),
@@ -55,7 +59,7 @@ export function walletTransactionsRoute(parts: WalletTransactionsDeps): Endpoint
 		path: "/x402/transactions/:walletAddress",
 		name: "x402-transactions",
 		tag: "Wallets",
-		summary: "A wallet's top-ups, charges and refunds, newest first; signed in by itself",
+		summary: "List a wallet's top-ups, charges and refunds, newest first. The wallet itself signs in",
 		openAi: false,
 		callers: ["wallet"],
 		listLimit: false,

@@ -32,8 +32,11 @@ const GenerateSchema = Type.Object(
 	{
 		apiKeyType: KeyTypeSchema,
 		address: Type.String({ maxLength: 100, description: "The wallet: 0x and 40 hex digits" }),
-		signature: Type.String({ maxLength: 32_768, description: "Of the token as it is, by personal_sign (ERC-191); hex" }),
-		token: Type.String({ maxLength: 2_048, description: "Of GET" }),
+		signature: Type.String({
+			maxLength: 32_768,
+			description: "The signature of the unchanged token, by personal_sign (ERC-191), in hex",
+		}),
+		token: Type.String({ maxLength: 2_048, description: "The token from GET" }),
 		description: Type.Optional(Type.Union([DescriptionSchema, Type.Null()], { description: `Default: ${DEFAULT_DESCRIPTION}` })),
 		...KEY_FIELDS,
 	},
@@ -60,7 +63,7 @@ export function web3KeyRoutes({ web3Keys, addresses, ruleNames, limits }: Web3Ke
 		plain({
 			...common,
 			method: "GET",
-			summary: "Get a token that a wallet signs to make a key; good for 15 minutes, once",
+			summary: "Get a token that a wallet signs to create a key. It is valid once, for 15 minutes",
 			answer: {
 				type: "application/json",
 				description: "The token",
@@ -74,7 +77,7 @@ export function web3KeyRoutes({ web3Keys, addresses, ruleNames, limits }: Web3Ke
 		plain({
 			...common,
 			method: "POST",
-			summary: "Make a key by a wallet's signature; its account is the wallet's",
+			summary: "Create a key by a wallet's signature, for the wallet's account",
 			codes: ["API_ACCESS_DISABLED"],
 			body: { schema: GenerateSchema, maxBytes: 1_048_576, keepNulls: true, misnamed: MISNAMED_KEY_FIELDS },
 			answer: {

@@ -27,7 +27,7 @@ export function imageBackgroundRemove(deps: ImageDeps): Endpoint {
 		name: "image-background-remove",
 		tag: "Images",
 		summary: "Remove the background of a picture",
-		description: "JSON, or a form with a file. Answers with a PNG that is transparent where the background was.",
+		description: "Takes JSON, or a form with a file. Returns a PNG that is transparent where the background was.",
 		openAi: false,
 		callers: ["key", "wallet"],
 		body: {

@@ -23,7 +23,7 @@ export function imageEdit(deps: ImageDeps): Endpoint {
 		name: "image-edit",
 		tag: "Images",
 		summary: "Edit a picture",
-		description: "JSON, or a form with the picture as a file. Answers with the picture itself.",
+		description: "Takes JSON, or a form with the picture as a file. Returns the picture.",
 		openAi: false,
 		callers: ["key", "wallet"],
 		body: {

@@ -28,7 +28,7 @@ export function imageGenerate(deps: ImageDeps): Endpoint {
 		name: "image-generate",
 		tag: "Images",
 		summary: "Make pictures from a prompt",
-		description: "Answers with JSON, or with `return_binary: true` with the picture itself.",
+		description: "Returns JSON, or with `return_binary: true` the picture itself.",
 		openAi: false,
 		callers: ["key", "wallet"],
 		body: { schema: GenerateBodySchema, maxBytes: MAX_BODY_BYTES, misnamed: { n: "variants", size: "width and height" } },

@@ -11,7 +11,9 @@ export const GenerationsBodySchema = Type.Object(
 		model: Type.Optional(Type.String({ default: "default", description: "An unknown name means the default model" })),
 		n: Type.Optional(Type.Integer({ minimum: 1, maximum: 1, default: 1 })),
 		size: Type.Optional(Type.Enum([...OPENAI_SIZES], { default: "auto", description: "auto is 1024x1024" })),
-		response_format: Type.Optional(Type.Enum(["b64_json", "url"], { default: "b64_json", description: "url: a data: URL" })),
+		response_format: Type.Optional(
+			Type.Enum(["b64_json", "url"], { default: "b64_json", description: "url: returned as a data: URL" }),
+		),
 		output_format: Type.Optional(Type.Enum([...OUTPUT_FORMATS], { default: "png" })),
 		moderation: Type.Optional(Type.Enum(["auto", "low"], { default: "auto", description: "auto: safe mode on; low: off" })),
 		background: Type.Optional(Type.Enum(["transparent", "opaque", "auto"], { description: "No effect" })),

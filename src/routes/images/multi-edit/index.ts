@@ -22,7 +22,7 @@ export function imageMultiEdit(deps: ImageDeps): Endpoint {
 		name: "image-multi-edit",
 		tag: "Images",
 		summary: "Edit a picture with layers or masks",
-		description: "JSON, or a form with 1 to 3 files of the name `images`. Answers with the picture itself.",
+		description: "Takes JSON, or a form with 1 to 3 files named `images`. Returns the picture.",
 		openAi: false,
 		callers: ["key", "wallet"],
 		body: {

@@ -21,7 +21,7 @@ export function openAiImageEdits(deps: ImageDeps): Endpoint {
 		name: "images-edits",
 		tag: "Images",
 		summary: "Edit a picture, in OpenAI's form",
-		description: "A form with `image`, or several of `image[]`, and `mask`: 3 files at most. The mask is the second layer.",
+		description: "Takes a form with `image`, or several of `image[]`, and `mask`: 3 files at most. The mask is the second layer.",
 		openAi: true,
 		callers: ["key", "wallet"],
 		body: {

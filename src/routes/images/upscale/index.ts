@@ -33,7 +33,7 @@ export function imageUpscale(deps: ImageDeps): Endpoint {
 		tag: "Images",
 		summary: "Enlarge a picture",
 		description:
-			"JSON with base64, or a form with a file. By Lanczos resampling, which invents no detail, unless the operator has a server for it.",
+			"Takes JSON with base64, or a form with a file. Uses Lanczos resampling, which adds no detail, unless the operator has configured a server.",
 		openAi: false,
 		callers: ["key", "wallet"],
 		body: {
