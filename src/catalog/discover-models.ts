@@ -57,9 +57,10 @@ export async function discoverModels(upstream: UpstreamConfig, options: Discover
 	const api = apiOf(upstream, options);
 	const listUrl = api.url("/models");
 	const list = await api.deadline((signal) => api.json(listUrl, {}, signal));
-	const models = modelsOf(list, listUrl);
+	const revealed = serverOf(list);
+	const models = modelsOf(list, listUrl).map((model) => (revealed === null ? model : { ...model, server: revealed }));
 	if (models.length === 0) return models;
-	const server = serverOf(list) ?? upstream.dialect;
+	const server = revealed ?? upstream.dialect;
 	const readDetails = async (signal: AbortSignal) => {
 		const voiced = await withVoices(models, api, signal);
 		return withContext({ server, list }, voiced, api, signal).catch(keepModels(voiced));

@@ -170,7 +170,7 @@ function targetsOf(inputs: CatalogSources, { id, type, entry, data, listings }: 
 	const builtIn = type === "text" ? inputs.data.textModels.find(isEmbedded) : inputs.data.mediaModels.find(runsHere(type));
 	const embeddedId = builtIn?.id;
 	if (entry?.upstreams) {
-		return entry.upstreams.map((target, index) => {
+		return entry.upstreams.map((target, index): ModelTarget => {
 			if (target.upstream === EMBEDDED) {
 				if (embeddedId === undefined)
 					throw configError(id, `upstreams[${index}].upstream`, `the built-in engine runs no model of type ${type}`);
@@ -178,10 +178,12 @@ function targetsOf(inputs: CatalogSources, { id, type, entry, data, listings }: 
 			}
 			if (!Object.hasOwn(inputs.config.upstreams, target.upstream))
 				throw configError(id, `upstreams[${index}].upstream`, `there is no upstream "${target.upstream}" under upstreams`);
-			return { ...target, model: target.model ?? id };
+			return { ...target, model: target.model ?? id, ...revealedDialect(inputs, target.upstream) };
 		});
 	}
-	const targets: ModelTarget[] = listings.map(({ upstream }) => ({ upstream, model: id, weight: 1, order: 0 }));
+	const targets: ModelTarget[] = listings.map(({ upstream }) => {
+		return { upstream, model: id, weight: 1, order: 0, ...revealedDialect(inputs, upstream) };
+	});
 	const engineRuns = inputs.config.chat.embedded.enabled && inputs.embeddedAvailable;
 	if (data && isEmbedded(data) && (engineRuns || targets.length === 0))
 		targets.push({ upstream: EMBEDDED, model: id, weight: 1, order: targets.length > 0 ? 1 : 0 });
@@ -194,6 +196,13 @@ function targetsOf(inputs: CatalogSources, { id, type, entry, data, listings }: 
 	if (targets.length === 0 && entry && only !== undefined && type === "text")
 		targets.push({ upstream: only, model: id, weight: 1, order: 0 });
 	return targets;
+}
+
+/** Returns the kind of server that an upstream's list reveals, if the configuration names none. */
+function revealedDialect({ config, discovered }: CatalogSources, upstream: string): Pick<ModelTarget, "dialect"> {
+	if (config.upstreams[upstream]?.dialect !== "generic") return {};
+	const dialect = discovered.get(upstream)?.find(({ server }) => server !== undefined)?.server;
+	return dialect === undefined ? {} : { dialect };
 }
 
 /**

@@ -1,6 +1,7 @@
 /**
  * Models as the program uses them, merged in this precedence: configuration, catalog data, discovered lists (docs/models.md).
  */
+import type { UpstreamConfig } from "../config/index.ts";
 import type { PicoPrice } from "../ledger/nano.ts";
 
 export const MODEL_TYPES = ["asr", "embedding", "image", "music", "text", "tts", "upscale", "inpaint", "video"] as const;
@@ -59,6 +60,8 @@ export interface ModelTarget {
 	readonly weight: number;
 	/** Lower goes first; default 0. */
 	readonly order: number;
+	/** For chat: the kind of server that the upstream's list reveals, if the configuration names none. */
+	readonly dialect?: UpstreamConfig["dialect"];
 	/** For speech: the model's voice -> the upstream's name for it; other voices are sent unchanged. */
 	readonly voices?: Readonly<Record<string, string>>;
 	/** For speech: the formats that the upstream makes; absent: all. */
@@ -269,6 +272,8 @@ export interface DiscoveredModel {
 	readonly maxCompletionTokens: number | null;
 	/** Capabilities that the server reports as present or absent; others are left out. */
 	readonly capabilities?: Partial<TextCapabilities>;
+	/** The kind of server that the list reveals; absent: unknown. */
+	readonly server?: UpstreamConfig["dialect"];
 	/** For a speech model, if its server lists them. */
 	readonly voices?: readonly string[];
 }

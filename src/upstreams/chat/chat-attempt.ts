@@ -7,7 +7,7 @@ import { UpstreamFailure } from "../failures.ts";
 import type { Fetch } from "../fetch.ts";
 import type { ProviderRequest } from "../providers/chat/send.ts";
 import type { UpstreamServer } from "../upstream-server.ts";
-import type { Dialect } from "./dialects.ts";
+import { DIALECT_TABLE, type Dialect } from "./dialects.ts";
 import type { ChatForward, SealedForward } from "./port.ts";
 import { shapeChatBody } from "./request-body.ts";
 
@@ -25,10 +25,11 @@ export function chatAttempt(
 		raw: call.long.isEmpty ? call.raw : call.long.original,
 		stickyKey: () => stickyKey(call),
 		onSent: (upstream) => call.onSent(upstream),
-		async send({ model, server }, endpoint, signal) {
+		async send({ model, server, target }, endpoint, signal) {
 			if (isText && server.provider !== null) throw noBareTexts(call.model.id);
-			if (server.provider === null && server.dialect.plain.n === undefined) requireOneChoice(call);
-			const shaped = shapeChatBody(call, model, isText ? textDialect(server.dialect) : server.dialect);
+			const dialect = target.dialect === undefined ? server.dialect : DIALECT_TABLE[target.dialect];
+			if (server.provider === null && dialect.plain.n === undefined) requireOneChoice(call);
+			const shaped = shapeChatBody(call, model, isText ? textDialect(dialect) : dialect);
 			const body = call.long.isEmpty ? shaped : await inTurns(call.long.whole(shaped));
 			if (sealed !== undefined) {
 				const headers = { ...sealedHeaders(sealed, server), ...tenantHeaders(call, server) };
