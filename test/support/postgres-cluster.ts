@@ -26,8 +26,8 @@ export interface PostgresCluster {
 	readonly port: number;
 	/** Of the server's first process. */
 	readonly pid: number;
-	/** Address of a new, empty database. */
-	newDatabase(): Promise<string>;
+	/** Address of a new database: empty, or a copy of one that nobody uses. */
+	newDatabase(template?: string): Promise<string>;
 	/** Address of one that `newDatabase` made, for a session that may do everything. */
 	readonly adminUrl: string;
 	/** Stops the server at once, as a crash does: what was not synced is lost. */
@@ -160,9 +160,10 @@ async function runCluster(
 			return server?.pid ?? 0;
 		},
 		adminUrl,
-		newDatabase: async () => {
+		newDatabase: async (template) => {
 			const name = `test_${++databases}`;
-			await once(adminUrl, (sql) => sql.unsafe(`CREATE DATABASE ${name}`));
+			const like = template === undefined ? "" : ` TEMPLATE ${new URL(template).pathname.slice(1)}`;
+			await once(adminUrl, (sql) => sql.unsafe(`CREATE DATABASE ${name}${like}`));
 			return `postgres://postgres@127.0.0.1:${port}/${name}`;
 		},
 		// SIGQUIT: immediate shutdown, recovery at the next start.
