@@ -4,7 +4,7 @@
  * x402 version 1, brings 470 packages; those of `solana` and `openapi` want another TypeScript beside them.
  */
 import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { takeLock } from "./file-lock.mjs";
@@ -12,7 +12,12 @@ import { takeLock } from "./file-lock.mjs";
 const CACHE = join(dirname(fileURLToPath(import.meta.url)), "..", ".cache");
 /** Each set with a name of its own for the folder: it changes with the versions. */
 const SETS = {
-	"x402-fetch": { folder: "x402-fetch-1.2.0", packages: ["x402-fetch@1.2.0"] },
+	// wagmi serves only x402's page for browsers, and brings 540 MB of wallets.
+	"x402-fetch": {
+		folder: "x402-fetch-1.2.0-small",
+		packages: ["x402-fetch@1.2.0"],
+		overrides: { wagmi: "npm:empty-npm-package@1.0.0" },
+	},
 	solana: {
 		folder: "solana-x402-2.27.0-litesvm-1.5.0",
 		packages: ["@x402/svm@2.27.0", "@x402/fetch@2.27.0", "@x402/core@2.27.0", "@solana/kit@5.5.1", "litesvm@1.5.0"],
@@ -37,7 +42,14 @@ function install(folder, packages) {
 	});
 }
 
+/** Removes source maps, which are a third of these packages and which nothing reads. */
+function removeSourceMaps(folder) {
+	for (const file of readdirSync(folder, { recursive: true })) if (file.endsWith(".map")) rmSync(join(folder, file));
+}
+
 /**
+ * Returns a folder with a set of packages, which it fetches at the first call.
+ *
  * @param {keyof typeof SETS} name
  * @returns {Promise<string>} the folder whose node_modules has the packages
  * @throws where npm cannot fetch them
@@ -55,8 +67,9 @@ export async function folderWithClients(name) {
 		const draft = `${folder}.draft`;
 		rmSync(draft, { recursive: true, force: true });
 		mkdirSync(draft);
-		writeFileSync(join(draft, "package.json"), '{ "private": true }\n');
+		writeFileSync(join(draft, "package.json"), `${JSON.stringify({ private: true, overrides: set.overrides ?? {} })}\n`);
 		await install(draft, set.packages);
+		removeSourceMaps(join(draft, "node_modules"));
 		renameSync(draft, folder);
 	} finally {
 		lock.release();

@@ -6,7 +6,7 @@
  * there stay). It never changes package.json or package-lock.json.
  */
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { findBun, libc } from "./bun.mjs";
 import { takeLock } from "./file-lock.mjs";
@@ -96,10 +96,31 @@ export async function ensureInstalled({ root, dev = false, onNpm = () => {} }) {
 	}
 }
 
+/** Returns the folders of onnxruntime-node, whose package has the libraries of every platform. */
+function prunedPackage(root) {
+	const folder = join(root, "node_modules", "onnxruntime-node");
+	const platforms = join(folder, "bin", "napi-v6");
+	return { folder, platforms, needed: join(platforms, process.platform, process.arch) };
+}
+
+/** Removes the libraries of other platforms, 240 MB of 290. A package of another layout stays as it is. */
+function removeOtherPlatforms({ platforms, needed }) {
+	if (!existsSync(needed)) return;
+	for (const system of readdirSync(platforms)) {
+		for (const arch of readdirSync(join(platforms, system))) {
+			const folder = join(platforms, system, arch);
+			if (folder !== needed) rmSync(folder, { recursive: true, force: true });
+		}
+	}
+}
+
 async function install(root, wanted, dev, onSpawn) {
 	process.stderr.write(
 		`Installing packages${dev ? ", development packages too" : ""} (once; a minute or two on a slow line) ...\n`,
 	);
+	const pruned = prunedPackage(root);
+	// npm takes a package of the right version for whole: of another platform it must be fetched again.
+	if (!existsSync(pruned.needed)) rmSync(pruned.folder, { recursive: true, force: true });
 	// Gone before npm touches anything: an installation that breaks off is never taken for a whole one.
 	rmSync(stampPath(root), { force: true });
 	const args = [
@@ -128,6 +149,7 @@ async function install(root, wanted, dev, onSpawn) {
 			`npm installed no Bun for ${wanted.platform}. Optional packages may be switched off: look for "omit" in \`npm config list\`.`,
 		);
 	}
+	removeOtherPlatforms(pruned);
 	const draft = `${stampPath(root)}.${process.pid}`;
 	writeFileSync(draft, `${JSON.stringify({ ...wanted, set: dev ? "dev" : "run" })}\n`);
 	renameSync(draft, stampPath(root));

@@ -139,6 +139,21 @@ describe("installing what is needed", () => {
 		expect(installed("one")).toBe(true);
 	});
 
+	test("of a package with libraries of every platform, those of other platforms are removed", async () => {
+		writeProject(root, { ...BUN, "onnxruntime-node": "file:./packages/onnxruntime" }, {});
+		const own = `${process.platform}/${process.arch}`;
+		const others = ["linux/x64", "linux/arm64", "win32/x64", "darwin/arm64"].filter((platform) => platform !== own);
+		const library = (platform: string) => join(root, "packages/onnxruntime/bin/napi-v6", platform, "library");
+		for (const platform of [own, ...others]) {
+			mkdirSync(dirname(library(platform)), { recursive: true });
+			writeFileSync(library(platform), "");
+		}
+		rmSync(join(root, "package-lock.json"));
+		await lockProject();
+		expect((await install(false)).stdout).toBe("true");
+		expect([own, ...others].filter((platform) => existsSync(library(platform)))).toEqual([own]);
+	});
+
 	test("a Bun that has gone missing is brought back", async () => {
 		await install(false);
 		rmSync(join(root, "node_modules", "@oven"), { recursive: true });

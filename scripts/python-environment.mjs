@@ -15,9 +15,9 @@ const pythonIn = (folder) =>
 	process.platform === "win32" ? join(folder, "Scripts", "python.exe") : join(folder, "bin", "python");
 
 /** Runs a program, its output on our stderr. */
-function run(command, args) {
+function run(command, args, env = process.env) {
 	return new Promise((resolve, reject) => {
-		const child = spawn(command, args, { stdio: ["ignore", 2, 2] });
+		const child = spawn(command, args, { stdio: ["ignore", 2, 2], env });
 		child.once("error", reject);
 		child.once("exit", (code) => {
 			if (code === 0) resolve();
@@ -33,13 +33,29 @@ export function systemPython() {
 }
 
 /**
+ * Compiles the modules that the tests import, and no others: whole packages of compiled code take 300 MB.
+ *
+ * @param {string} python
+ * @param {readonly string[]} modules
+ */
+function compileModules(python, modules) {
+	const { PYTHONDONTWRITEBYTECODE: _, ...rest } = process.env;
+	// LiteLLM asks for a newer price list at its import, three times where there is none.
+	const env = { ...rest, LITELLM_LOCAL_MODEL_COST_MAP: "True" };
+	return run(python, ["-c", modules.map((module) => `import ${module}`).join("\n")], env);
+}
+
+/**
+ * Returns a Python that has a package. Its environment is made at the first call.
+ *
  * @param {string} name of the package
  * @param {string} version the exact one
+ * @param {readonly string[]} modules what the tests import
  * @param {readonly string[]} [others] further packages beside it, `name==version`
  * @returns {Promise<string>} the path of a Python that has it
  * @throws where there is no Python with `venv`, or pip cannot fetch the package
  */
-export async function pythonWith(name, version, others = []) {
+export async function pythonWith(name, version, modules, others = []) {
 	const folder = join(CACHE, `python-${name}-${version}`);
 	if (existsSync(folder)) return pythonIn(folder);
 	const python = systemPython();
@@ -52,8 +68,10 @@ export async function pythonWith(name, version, others = []) {
 		const draft = `${folder}.draft`;
 		rmSync(draft, { recursive: true, force: true });
 		await run(python, ["-m", "venv", draft]);
-		const install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"];
+		const install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input", "--no-compile"];
 		await run(pythonIn(draft), [...install, `${name}==${version}`, ...others]);
+		await run(pythonIn(draft), ["-m", "pip", "uninstall", "--quiet", "--yes", "pip"]);
+		await compileModules(pythonIn(draft), modules);
 		renameSync(draft, folder);
 	} finally {
 		lock.release();

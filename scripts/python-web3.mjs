@@ -4,6 +4,6 @@ import { fileURLToPath } from "node:url";
 import { printPython, pythonWith } from "./python-environment.mjs";
 
 /** @returns {Promise<string>} the Python's path; throws as `pythonWith` does */
-export const pythonWithWeb3 = () => pythonWith("web3", "8.0.0");
+export const pythonWithWeb3 = () => pythonWith("web3", "8.0.0", ["web3"]);
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) await printPython(pythonWithWeb3());

