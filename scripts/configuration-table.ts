@@ -5,6 +5,8 @@ import { ConfigSchema } from "../src/config/index.ts";
 interface Schema {
 	readonly type?: string;
 	readonly enum?: readonly string[];
+	readonly const?: string;
+	readonly anyOf?: readonly Schema[];
 	readonly description?: string;
 	readonly default?: unknown;
 	readonly minimum?: number;
@@ -46,13 +48,15 @@ function row(path: string, text: string, fallback: string): string {
 }
 
 function describe(schema: Schema): string {
-	const kind = schema.enum
-		? schema.enum.join(", ")
-		: schema.patternProperties
-			? "map of text"
-			: schema.type === "array"
-				? "list"
-				: (schema.type ?? "");
+	const kind = schema.anyOf
+		? schema.anyOf.map((one) => one.const ?? one.type).join(" or ")
+		: schema.enum
+			? schema.enum.join(", ")
+			: schema.patternProperties
+				? "map of text"
+				: schema.type === "array"
+					? "list"
+					: (schema.type ?? "");
 	const least = schema.minimum === undefined || schema.minimum <= 1 ? "" : `, at least ${schema.minimum}`;
 	return `${kind}${least}${schema.description ? `. ${schema.description}` : ""}`;
 }

@@ -184,7 +184,7 @@ export const ConfigSchema = closed({
 	}),
 	workers: Type.Union([Type.Integer({ minimum: 1, maximum: 64 }), Type.Literal("auto")], {
 		default: 1,
-		description: "Processes that serve on one port, each on one core; auto: one for each core. See docs/scale.md",
+		description: "Processes that serve on one port, each on one core; auto: one for each core",
 	}),
 	accounts: section({
 		startingCreditUsd: Type.String({
