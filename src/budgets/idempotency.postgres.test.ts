@@ -3,12 +3,12 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type PostgresCluster, startPostgres } from "../../test/support/postgres-cluster.ts";
-import { until } from "../../test/support/until.ts";
 import { connect } from "../store/postgres/connect.ts";
 import { reap } from "../store/postgres/epochs.ts";
 import { StoreFolder } from "../store/testing/store-folder.ts";
 import { testIdempotency } from "./testing/idempotency-contract.ts";
-import { answerOf, fingerprintOf, newKey, RpcNode, type RpcNodeOptions, ticketOf } from "./testing/rpc-node.ts";
+import { answerOf, fingerprintOf, newKey, RpcNode, type RpcNodeOptions } from "./testing/rpc-node.ts";
+import { testTwoNodeIdempotency } from "./testing/two-node-idempotency-contract.ts";
 
 let cluster: PostgresCluster;
 
@@ -21,7 +21,23 @@ afterAll(() => cluster.stop());
 testIdempotency(async () => new StoreFolder(await cluster.newDatabase()));
 
 const A = fingerprintOf("a");
-const B = fingerprintOf("b");
+
+testTwoNodeIdempotency(async () => {
+	const books = new StoreFolder(await cluster.newDatabase());
+	const folders: string[] = [];
+	return {
+		books,
+		open: () => {
+			const dataDir = mkdtempSync(join(tmpdir(), "turnpike-node-"));
+			folders.push(dataDir);
+			return RpcNode.open(books, { dataDir });
+		},
+		close: async () => {
+			for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+			await books.remove();
+		},
+	};
+});
 
 describe("with two nodes", () => {
 	let books: StoreFolder;
@@ -45,46 +61,6 @@ describe("with two nodes", () => {
 		nodes.push(node);
 		return node;
 	}
-
-	test("the same key on both at once is one's to run, and the other gives its answer, large ones too", async () => {
-		const { hash } = await newKey(books);
-		const both = [await open(), await open()] as const;
-		const callers = [await both[0].caller(hash), await both[1].caller(hash)] as const;
-		for (const [round, bytes] of [40, 3 << 20, 40, 300_000, 40].entries()) {
-			const key = `k${round}`;
-			const claims = await Promise.all(
-				[0, 1, 0, 1].map((at) => both[at as 0 | 1].idempotency.claim(callers[at as 0 | 1], key, A)),
-			);
-			const kinds = claims.map((claim) => claim.kind);
-			expect(kinds.toSorted()).toEqual(["fresh", "running", "running", "running"]);
-			const at = (kinds.indexOf("fresh") % 2) as 0 | 1;
-			const other = (1 - at) as 0 | 1;
-			expect(await both[other].idempotency.claim(callers[other], key, B)).toEqual({ kind: "reused" });
-			const body = new Uint8Array(bytes).map((_, index) => (index * 13) % 256);
-			const first = claims[kinds.indexOf("fresh")];
-			if (first !== undefined) await both[at].answer(callers[at], ticketOf(first), { status: 200, body, note: "n" });
-			const replay = await both[other].idempotency.claim(callers[other], key, A);
-			expect(replay.kind === "replay" && Buffer.from(replay.answer.body).equals(body)).toBe(true);
-		}
-		const { db } = books.admin();
-		expect(await db.selectFrom("idempotency_running").selectAll().execute()).toEqual([]);
-		expect((await books.audit()).findings).toEqual([]);
-	});
-
-	test("a released key is free on the other; so is that of a node that stopped", async () => {
-		const { hash } = await newKey(books);
-		const first = await open();
-		const second = await open();
-		const caller = await first.caller(hash);
-		const other = await second.caller(hash);
-		(await first.fresh(caller, "a", A)).release();
-		await until(async () => (await second.idempotency.claim(other, "a", B)).kind === "fresh");
-		await first.fresh(caller, "b", A);
-		expect(await second.idempotency.claim(other, "b", A)).toEqual({ kind: "running" });
-		nodes.splice(nodes.indexOf(first), 1);
-		await first.close();
-		expect((await second.idempotency.claim(other, "b", A)).kind).toBe("fresh");
-	});
 
 	test("a node that is reaped frees its keys; an answer that it posts late does not replace the one given meanwhile", async () => {
 		const { hash } = await newKey(books);

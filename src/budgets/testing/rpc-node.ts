@@ -78,6 +78,11 @@ export class RpcNode {
 				...(options.durability === undefined ? {} : { durability: options.durability }),
 			},
 		});
+		return RpcNode.of(dataDir, opened, options);
+	}
+
+	/** A node on an open store. */
+	static of(dataDir: string, opened: OpenedStore, options: RpcNodeOptions = {}): RpcNode {
 		return new RpcNode(dataDir, opened, options);
 	}
 

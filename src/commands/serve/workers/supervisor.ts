@@ -77,16 +77,18 @@ class Supervisor {
 	readonly #deps: SupervisorDeps;
 	readonly #workers = new Map<number, Worker>();
 	readonly #metrics = new GatheredMetrics(systemTimers);
-	/** True from the time when all workers served for the first time. */
+	/** True from the time when the first worker served: the others start then, and from then on each is started again. */
 	#started = false;
+	#allServed = false;
 	#stopping = false;
 
 	constructor(deps: SupervisorDeps) {
 		this.#deps = deps;
 	}
 
+	/** Starts the first worker. What keeps it from serving would keep all from it, and is reported once. */
 	start(): void {
-		for (let number = 0; number < this.#deps.workers; number++) this.#run(number, new RestartDelay());
+		this.#run(0, new RestartDelay());
 	}
 
 	signal(signal: NodeJS.Signals): void {
@@ -142,10 +144,16 @@ class Supervisor {
 	}
 
 	#serving(url: string): void {
-		if (this.#started || [...this.#workers.values()].some(({ serving }) => !serving)) return;
-		this.#started = true;
-		recordServer(this.#deps.dataDir, url);
-		this.#deps.log.info({ workers: this.#workers.size, url }, "all workers serve");
+		const { workers, dataDir, log } = this.#deps;
+		if (!this.#started) {
+			this.#started = true;
+			recordServer(dataDir, url);
+			for (let number = 1; number < workers; number++) this.#run(number, new RestartDelay());
+		}
+		const serving = [...this.#workers.values()].filter((worker) => worker.serving).length;
+		if (this.#allServed || serving < workers) return;
+		this.#allServed = true;
+		log.info({ workers, url }, "all workers serve");
 	}
 
 	async #sendMetrics(worker: Worker, { id, format }: Extract<FromWorker, { type: "all-metrics" }>): Promise<void> {
