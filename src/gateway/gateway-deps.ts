@@ -6,10 +6,10 @@ import type { DocumentReader } from "../engines/documents/port.ts";
 import type { EmbeddingEngine } from "../engines/embeddings/port.ts";
 import type { ImageEngine } from "../engines/images/port.ts";
 import type { Journal } from "../journal/index.ts";
-import type { MetricsPeers } from "../observability/metrics/index.ts";
 import type { StorePort } from "../store/port.ts";
 import type { Clock } from "../telemetry/clock.ts";
 import type { Log } from "../telemetry/log.ts";
+import type { WorkerPeers } from "../telemetry/worker-peers.ts";
 import type { PublicFetch } from "../upstreams/public-fetch/index.ts";
 import type { AudioEngines } from "./audio.ts";
 import type { ConsolePages } from "./console-pages.ts";
@@ -43,8 +43,8 @@ export interface GatewayDeps {
 	readonly fetchPublic?: PublicFetch;
 	/** Extracts the text of files. */
 	readonly documents: DocumentReader;
-	/** The other workers of this server, whose metrics belong on its page. */
-	readonly metricsPeers?: MetricsPeers;
+	/** The workers of this server; left out where it is one process. */
+	readonly peers?: WorkerPeers;
 	/** Returns the address that documents show. */
 	readonly url: () => string;
 	/** Returns the port that the server listens on. */

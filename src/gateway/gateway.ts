@@ -8,6 +8,7 @@ import { SchemaChecker } from "../engines/schemas/index.ts";
 import { Places } from "../fairness/index.ts";
 import { Alerts } from "../observability/alerts/index.ts";
 import { Observability } from "../observability/observability.ts";
+import { serverStateReader } from "../routes/console/index.ts";
 import { apiEndpoints, type RouteDeps } from "../routes/index.ts";
 import { type App, BodyMemory, createApp, type Endpoint, type PipelineDeps } from "../server/index.ts";
 import { systemTimers } from "../telemetry/clock.ts";
@@ -197,11 +198,10 @@ export class Gateway {
 	}
 
 	#newConsole(): Console {
-		const { store, journal, clock, log, rpcCatalog, assets = null, consolePages = null, url } = this.#deps;
+		const { store, journal, clock, log, rpcCatalog, assets = null, consolePages = null, peers = null, url } = this.#deps;
 		const { attemptDeps } = this.#upstreams;
 		return new Console({
 			store,
-			journal,
 			clock,
 			log,
 			rpcCatalog,
@@ -211,10 +211,15 @@ export class Gateway {
 			budgets: this.budgets,
 			addresses: this.#addresses,
 			pipeline: this.pipeline,
-			traffic: this.#traffic,
+			state: serverStateReader({
+				traffic: this.#traffic,
+				holdsOpen: () => this.budgets.holdsOpen,
+				journal,
+				clock,
+				peers,
+			}),
 			config: () => this.#config,
 			catalog: () => this.#catalog.catalog,
-			holdsOpen: () => this.budgets.holdsOpen,
 			upstreams: { snapshot: () => this.#upstreams.snapshot(), ask: (name) => attemptDeps.pool.probeNow(name) },
 			chains: this.#chains.upstreams,
 			chainCache: () => this.chainCache,
@@ -337,7 +342,7 @@ export class Gateway {
 		const metrics = this.#observability.metricsPage({
 			token: () => this.#config.metrics.token,
 			version: VERSION,
-			peers: this.#deps.metricsPeers ?? null,
+			peers: this.#deps.peers ?? null,
 			holdsOpen: () => this.budgets.holdsOpen,
 			bodyMemory: this.pipeline.bodyMemory,
 			journal,

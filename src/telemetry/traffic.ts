@@ -59,6 +59,11 @@ class Counts {
 	}
 }
 
+interface Slot {
+	readonly number: number;
+	readonly counts: Pick<Counts, "requests" | "refused" | "errors" | "took">;
+}
+
 /** A ring of the last slots of one length. */
 class Ring {
 	readonly #slotMs: number;
@@ -80,15 +85,17 @@ class Ring {
 		slot.counts.add(status, bucket);
 	}
 
-	/** Returns the last slots up to now, oldest first; `null` for one without a request. */
-	last(nowMs: number, slots: number): { readonly atMs: number; readonly counts: Counts | null }[] {
-		const newest = Math.floor(nowMs / this.#slotMs);
-		return Array.from({ length: slots }, (_, index) => {
-			const number = newest - slots + 1 + index;
-			const slot = this.#slots[((number % this.#slots.length) + this.#slots.length) % this.#slots.length];
-			return { atMs: number * this.#slotMs, counts: slot?.number === number ? slot.counts : null };
-		});
+	get slots(): readonly Slot[] {
+		return this.#slots.filter(({ number }) => number >= 0);
 	}
+}
+
+/** The counts of a process, to be read with those of others: they survive a structured clone. */
+export interface TrafficCounts {
+	readonly minutes: readonly Slot[];
+	readonly hours: readonly Slot[];
+	readonly models: ReadonlyMap<string, readonly Slot[]>;
+	readonly upstreams: ReadonlyMap<string, readonly Slot[]>;
 }
 
 export class Traffic {
@@ -112,33 +119,66 @@ export class Traffic {
 		if (upstream !== undefined) ringOf(this.#upstreams, upstream)?.add(nowMs, status, bucket);
 	}
 
+	/** Returns the counts as they are now. */
+	counts(): TrafficCounts {
+		const slotsByName = (rings: ReadonlyMap<string, Ring>) => new Map([...rings].map(([name, ring]) => [name, ring.slots]));
+		return {
+			minutes: this.#minutes.slots,
+			hours: this.#hours.slots,
+			models: slotsByName(this.#models),
+			upstreams: slotsByName(this.#upstreams),
+		};
+	}
+}
+
+/** The traffic of one process, or of several together. */
+export class TrafficReport {
+	readonly #nowMs: number;
+	readonly #counts: readonly TrafficCounts[];
+
+	constructor(counts: readonly TrafficCounts[], nowMs: number) {
+		this.#counts = counts;
+		this.#nowMs = nowMs;
+	}
+
 	/** Returns the sum of the last five minutes. */
 	now(): TrafficSum {
-		return sumOf(this.#minutes.last(this.#clock.wallMs(), NAMED_MINUTES));
+		return this.#sum(({ minutes }) => minutes);
 	}
 
 	/** Returns the last hour by the minute, oldest first. */
 	minutes(): TrafficSlot[] {
-		return slotsOf(this.#minutes.last(this.#clock.wallMs(), MINUTES));
+		return this.#last(({ minutes }) => minutes, MINUTES, MINUTE_MS);
 	}
 
 	/** Returns the last 72 hours by the hour, oldest first. */
 	hours(): TrafficSlot[] {
-		return slotsOf(this.#hours.last(this.#clock.wallMs(), HOURS));
+		return this.#last(({ hours }) => hours, HOURS, HOUR_MS);
 	}
 
 	/** Returns the last five minutes of a model. */
 	ofModel(id: string): TrafficSum {
-		return this.#sumOfName(this.#models, id);
+		return this.#sum(({ models }) => models.get(id) ?? []);
 	}
 
 	/** Returns the last five minutes of an upstream. */
 	ofUpstream(name: string): TrafficSum {
-		return this.#sumOfName(this.#upstreams, name);
+		return this.#sum(({ upstreams }) => upstreams.get(name) ?? []);
 	}
 
-	#sumOfName(rings: ReadonlyMap<string, Ring>, name: string): TrafficSum {
-		return sumOf(rings.get(name)?.last(this.#clock.wallMs(), NAMED_MINUTES) ?? []);
+	#sum(pick: (counts: TrafficCounts) => readonly Slot[]): TrafficSum {
+		const newest = Math.floor(this.#nowMs / MINUTE_MS);
+		const slots = this.#counts.flatMap(pick).filter(({ number }) => number > newest - NAMED_MINUTES && number <= newest);
+		return sumOf(slots.map(({ counts }) => counts));
+	}
+
+	#last(pick: (counts: TrafficCounts) => readonly Slot[], slots: number, slotMs: number): TrafficSlot[] {
+		const newest = Math.floor(this.#nowMs / slotMs);
+		const byNumber = Map.groupBy(this.#counts.flatMap(pick), ({ number }) => number);
+		return Array.from({ length: slots }, (_, index) => {
+			const number = newest - slots + 1 + index;
+			return { atMs: number * slotMs, ...sumOf((byNumber.get(number) ?? []).map(({ counts }) => counts)) };
+		});
 	}
 }
 
@@ -161,14 +201,9 @@ function middleOf(bucket: number): number {
 	return bucket === 0 ? 1 : Math.round(Math.exp((bucket - 0.5) * GROWTH));
 }
 
-function slotsOf(slots: readonly { readonly atMs: number; readonly counts: Counts | null }[]): TrafficSlot[] {
-	return slots.map((slot) => ({ atMs: slot.atMs, ...sumOf([slot]) }));
-}
-
-function sumOf(slots: readonly { readonly counts: Counts | null }[]): TrafficSum {
+function sumOf(slots: readonly Pick<Counts, "requests" | "refused" | "errors" | "took">[]): TrafficSum {
 	const sum = new Counts();
-	for (const { counts } of slots) {
-		if (counts === null) continue;
+	for (const counts of slots) {
 		sum.requests += counts.requests;
 		sum.refused += counts.refused;
 		sum.errors += counts.errors;

@@ -1,8 +1,10 @@
 /** A server of several processes on one port: exact under kills, and one server in what it shows. */
 import { afterAll, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
+import type { Models, Overview } from "../../src/routes/console/types.ts";
 import { openAdmin } from "../../src/store/admin.ts";
 import { HELLO, pricedModel } from "../support/chat-bodies.ts";
+import { signIn } from "../support/console-gateway.ts";
 import { type PostgresCluster, startPostgres } from "../support/postgres-cluster.ts";
 import { upstreamEntry } from "../support/running-gateway.ts";
 import { startScriptedUpstream } from "../support/scripted-upstream.ts";
@@ -153,6 +155,12 @@ test("several workers are one server: one budget, one page of metrics, one reloa
 	expect(await openMetrics.text()).toEndWith("\n# EOF\n");
 	const top = await turnpike(["top", "--once", "--config", server.configFile, "--data", dataDir]);
 	expect([top.code, top.stdout]).toEqual([0, expect.stringMatching(/up \d+ s\n/)]);
+
+	const console = await signIn(server.url, ADMIN_KEY);
+	const overview = await console.get<Overview>("/overview");
+	expect(overview.now.requests).toBeGreaterThanOrEqual(61);
+	const { models } = await console.get<Models>("/models");
+	expect(models.find(({ id }) => id === "priced")?.requests).toBe(61);
 
 	writeFileSync(server.configFile, JSON.stringify({ ...config, log: { level: "debug" } }));
 	expect((await turnpike(["reload", "--config", server.configFile, "--data", dataDir])).code).toBe(0);

@@ -67,7 +67,7 @@ export async function runServer({ flags, loaded, signals, worker }: ServerOption
 				nodeFolder: nodeFolder(config, worker),
 				clock: systemClock,
 				log,
-				...(worker === null ? {} : { metricsPeers: worker }),
+				...(worker === null ? {} : { peers: worker }),
 				...engines.gatewayDeps,
 				url: () => config.server.publicUrl ?? open().url,
 				port: () => open().port,

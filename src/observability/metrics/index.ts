@@ -19,6 +19,5 @@ export const METRICS: readonly Metric[] = [
 ];
 
 export { LoopLag } from "./loop-lag.ts";
-export type { MetricsFormat, MetricsPeers, WorkerMetrics } from "./merge-pages.ts";
 export type { MetricsDeps } from "./metrics-deps.ts";
 export { MetricsPage } from "./metrics-page.ts";

@@ -1,19 +1,4 @@
-/** The metrics of one worker of a server. */
-export interface WorkerMetrics {
-	readonly worker: number;
-	/** A page in Prometheus' text format or OpenMetrics. */
-	readonly text: string;
-}
-
-export type MetricsFormat = "prometheus" | "openmetrics";
-
-/** The way to the other workers of a server. */
-export interface MetricsPeers {
-	/** Sets how this worker answers when another is scraped. */
-	serveMetrics(read: (format: MetricsFormat) => Promise<string>): void;
-	/** Returns the metrics of all workers that answer, this one included. */
-	collectMetrics(format: MetricsFormat): Promise<readonly WorkerMetrics[]>;
-}
+import type { WorkerAnswer } from "../../telemetry/worker-peers.ts";
 
 const DESCRIPTION = /^# (?:HELP|TYPE|UNIT) (\S+)/;
 const SAMPLE = /^([A-Za-z_:][A-Za-z0-9_:]*)(?:\{(.*)\})? (.+)$/;
@@ -24,13 +9,13 @@ interface Family {
 	readonly samples: string[];
 }
 
-/** Joins the pages of workers: each sample gets the label `worker`, and each metric stands once with all its samples. */
-export function mergePages(pages: readonly WorkerMetrics[]): string {
+/** Joins the pages of workers, in Prometheus' text format or OpenMetrics: each sample gets the label `worker`, and each metric stands once with all its samples. */
+export function mergePages(pages: readonly WorkerAnswer[]): string {
 	const families = new Map<string, Family>();
 	let ended = false;
-	for (const { worker, text } of pages) {
+	for (const { worker, answer } of pages) {
 		let current: Family | null = null;
-		for (const line of text.split("\n")) {
+		for (const line of String(answer).split("\n")) {
 			if (line === END) ended = true;
 			const described = DESCRIPTION.exec(line)?.[1];
 			if (described !== undefined) {

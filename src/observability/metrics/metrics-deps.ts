@@ -1,12 +1,12 @@
 import type { EngineCounts } from "../../engines/engine-records.ts";
 import type { Journal } from "../../journal/records.ts";
 import type { RequestCounts } from "../../telemetry/request-counts.ts";
+import type { WorkerPeers } from "../../telemetry/worker-peers.ts";
 import type { CallCounts } from "../../upstreams/call-counts.ts";
 import type { UpstreamStatus } from "../../upstreams/index.ts";
 import type { RpcCacheStats } from "../../upstreams/rpc/cache/cached-upstreams.ts";
 import type { RpcNetworkStatus } from "../../upstreams/rpc/upstreams.ts";
 import type { LoopLag } from "./loop-lag.ts";
-import type { MetricsPeers } from "./merge-pages.ts";
 
 /** Counts that the modules keep anyway, read at each scrape. */
 export interface MetricsDeps {
@@ -14,7 +14,7 @@ export interface MetricsDeps {
 	readonly token: () => string | undefined;
 	readonly version: string;
 	/** The other workers of this server; null where it has none. */
-	readonly peers: MetricsPeers | null;
+	readonly peers: WorkerPeers | null;
 	readonly counts: RequestCounts;
 	readonly holdsOpen: () => number;
 	readonly bodyMemory: { readonly used: number; readonly limit: number };

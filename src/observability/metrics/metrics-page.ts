@@ -1,7 +1,7 @@
 import { timingSafeEqual } from "node:crypto";
 import type { OpenMetricsContentType } from "prom-client";
 import { isLoopback } from "../../server/index.ts";
-import { type MetricsFormat, mergePages } from "./merge-pages.ts";
+import { mergePages } from "./merge-pages.ts";
 import type { Metric } from "./metric.ts";
 import type { MetricsDeps } from "./metrics-deps.ts";
 
@@ -9,6 +9,11 @@ interface Page {
 	readonly contentType: string;
 	metrics(): Promise<string>;
 }
+
+type MetricsFormat = "prometheus" | "openmetrics";
+
+/** What workers ask each other. */
+const QUESTION = "metrics";
 
 /** Serves GET /metrics. The first scrape loads the library. Callers without permission get 403. */
 export class MetricsPage {
@@ -19,9 +24,9 @@ export class MetricsPage {
 	constructor(metrics: readonly Metric[], deps: MetricsDeps) {
 		this.#metrics = metrics;
 		this.#deps = deps;
-		deps.peers?.serveMetrics((format) => {
+		deps.peers?.answer(QUESTION, (format) => {
 			deps.lag.start();
-			return this.#text(format);
+			return this.#text(format === "openmetrics" ? format : "prometheus");
 		});
 	}
 
@@ -31,7 +36,7 @@ export class MetricsPage {
 		this.#deps.lag.start();
 		const format = formatFor(request.headers.get("accept"));
 		const { peers } = this.#deps;
-		const text = peers === null ? await this.#text(format) : mergePages(await peers.collectMetrics(format));
+		const text = peers === null ? await this.#text(format) : mergePages(await peers.gather(QUESTION, format));
 		const { contentType } = await this.#page(format);
 		return new Response(text, { headers: { "Content-Type": contentType, Vary: "Accept" } });
 	}

@@ -7,10 +7,10 @@ import type { Config } from "../../config/index.ts";
 import type { ReconcileReport } from "../../payments/index.ts";
 import type { Clock } from "../../telemetry/clock.ts";
 import type { Log } from "../../telemetry/log.ts";
-import type { Traffic } from "../../telemetry/traffic.ts";
 import type { UpstreamStatus } from "../../upstreams/index.ts";
 import type { RpcCacheStats } from "../../upstreams/rpc/cache/cached-upstreams.ts";
 import type { RunningRpcUpstreams } from "../../upstreams/rpc/upstreams.ts";
+import type { ServerState } from "./server-state.ts";
 
 export type { AccountPlace };
 
@@ -25,15 +25,9 @@ export interface ConsoleApiDeps {
 	readonly log: Log;
 	readonly config: () => Config;
 	readonly catalog: () => Catalog;
-	readonly traffic: Traffic;
+	/** Returns what the processes of this server have in memory. */
+	readonly state: () => Promise<ServerState>;
 	readonly node: { readonly id: string; readonly startedAtMs: number; readonly store: "sqlite" | "postgres" };
-	readonly holdsOpen: () => number;
-	readonly journal: {
-		readonly writtenSeq: number;
-		readonly appliedSeq: number;
-		readonly backlogBytes: number;
-		workRefusal(): { readonly message: string } | null;
-	};
 	readonly upstreams: { snapshot(): readonly UpstreamStatus[]; ask(name: string): Promise<boolean | null> };
 	readonly chains: Pick<RunningRpcUpstreams, "snapshot" | "heads">;
 	readonly chainCache: () => RpcCacheStats;

@@ -8,7 +8,8 @@ import { trafficView } from "./traffic-view.ts";
 import type { Models, ProbeResult, Upstreams } from "./types.ts";
 
 /** GET /models */
-export function models({ catalog, traffic }: ConsoleApiDeps): Answer {
+export async function models({ catalog, state }: ConsoleApiDeps): Promise<Answer> {
+	const { traffic } = await state();
 	return answer<Models>({
 		models: catalog()
 			.list("all")
@@ -26,7 +27,8 @@ export function models({ catalog, traffic }: ConsoleApiDeps): Answer {
 }
 
 /** GET /upstreams */
-export function upstreams({ upstreams: pool, catalog, traffic }: ConsoleApiDeps): Answer {
+export async function upstreams({ upstreams: pool, catalog, state }: ConsoleApiDeps): Promise<Answer> {
+	const { traffic } = await state();
 	const served = new Map<string, string[]>();
 	for (const model of catalog().list("all"))
 		for (const { upstream } of model.targets) served.set(upstream, [...(served.get(upstream) ?? []), model.id]);

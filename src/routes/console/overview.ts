@@ -9,9 +9,10 @@ import { dayText, instant } from "./when.ts";
 
 const HOUR_MS = 3_600_000;
 
-/** GET /overview: this node now, and all nodes over days. */
+/** GET /overview: this server now, and all nodes over days. */
 export async function overview(days: number, audit: AuditState, deps: ConsoleApiDeps): Promise<Answer> {
-	const { traffic, node, journal, log, holdsOpen } = deps;
+	const { node, log } = deps;
+	const { traffic, running, rssBytes, journal } = await deps.state();
 	const now = traffic.now();
 	const states = deps.upstreams.snapshot().map(({ state }) => state);
 	const count = (state: string) => states.filter((each) => each === state).length;
@@ -21,21 +22,16 @@ export async function overview(days: number, audit: AuditState, deps: ConsoleApi
 			startedAt: instant(node.startedAtMs),
 			store: node.store,
 			logLevel: log.level as LogLevel,
-			rssBytes: process.memoryUsage.rss(),
+			rssBytes,
 		},
-		now: { ...trafficView(now), perSecond: now.requests / NAMED_WINDOW_SECONDS, running: holdsOpen() },
+		now: { ...trafficView(now), perSecond: now.requests / NAMED_WINDOW_SECONDS, running },
 		minutes: traffic.minutes().map(slotView),
 		hours: traffic
 			.hours()
 			.filter(({ atMs }) => atMs + HOUR_MS > node.startedAtMs)
 			.map(slotView),
 		days: await chargedDays(days, deps),
-		journal: {
-			writtenSeq: journal.writtenSeq,
-			appliedSeq: journal.appliedSeq,
-			backlogBytes: journal.backlogBytes,
-			full: journal.workRefusal()?.message ?? null,
-		},
+		journal,
 		upstreams: { up: count("up"), trial: count("trial"), out: count("out") },
 		books: audit,
 	});

@@ -83,11 +83,11 @@ export interface Overview {
 		readonly logLevel: LogLevel;
 		readonly rssBytes: number;
 	};
-	/** The last five minutes of this node. */
+	/** The last five minutes of this server. */
 	readonly now: Traffic & { readonly perSecond: number; readonly running: number };
-	/** The last 60 minutes of this node, oldest first. */
+	/** The last 60 minutes of this server, oldest first. */
 	readonly minutes: readonly TrafficSlot[];
-	/** The last 72 hours of this node, as far as it runs, oldest first. */
+	/** The last 72 hours of this server, as far as it runs, oldest first. */
 	readonly hours: readonly TrafficSlot[];
 	/**
 	 * Sums of all nodes from the store, oldest first, without gaps; the last one is today. They are at most half a minute

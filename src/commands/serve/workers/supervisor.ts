@@ -11,7 +11,7 @@ import type { EarlySignals } from "../early-signals.ts";
 import { openDataFolder } from "../open-store.ts";
 import { recordServer, removeServerRecord } from "../running-server.ts";
 import { exitOnConfigFault } from "../startup-errors.ts";
-import { GatheredMetrics } from "./gathered-metrics.ts";
+import { GatheredAnswers } from "./gathered-answers.ts";
 import type { FromWorker } from "./messages.ts";
 import { RestartDelay } from "./restart-delay.ts";
 import { type WorkerExit, WorkerProcess } from "./worker-process.ts";
@@ -76,7 +76,7 @@ interface Worker {
 class Supervisor {
 	readonly #deps: SupervisorDeps;
 	readonly #workers = new Map<number, Worker>();
-	readonly #metrics = new GatheredMetrics(systemTimers);
+	readonly #answers = new GatheredAnswers(systemTimers);
 	/** True from the time when the first worker served: the others start then, and from then on each is started again. */
 	#started = false;
 	#allServed = false;
@@ -135,11 +135,11 @@ class Supervisor {
 				worker.serving = true;
 				this.#serving(message.url);
 				return;
-			case "metrics":
-				this.#metrics.answered(message.id, { worker: number, text: message.text });
+			case "answer":
+				this.#answers.answered(message.id, { worker: number, answer: message.answer });
 				return;
-			case "all-metrics":
-				void this.#sendMetrics(worker, message);
+			case "gather":
+				void this.#gather(worker, message);
 		}
 	}
 
@@ -156,18 +156,18 @@ class Supervisor {
 		log.info({ workers, url }, "all workers serve");
 	}
 
-	async #sendMetrics(worker: Worker, { id, format }: Extract<FromWorker, { type: "all-metrics" }>): Promise<void> {
+	async #gather(worker: Worker, { id, question, input }: Extract<FromWorker, { type: "gather" }>): Promise<void> {
 		const serving = [...this.#workers].filter(([, other]) => other.serving).map(([number]) => number);
-		const pages = await this.#metrics.gather(serving, (number, request) =>
-			this.#workers.get(number)?.process.send({ type: "metrics", id: request, format }),
+		const answers = await this.#answers.gather(serving, (number, ask) =>
+			this.#workers.get(number)?.process.send({ type: "ask", id: ask, question, input }),
 		);
-		worker.process.send({ type: "all-metrics", id, pages });
+		worker.process.send({ type: "gathered", id, answers });
 	}
 
 	async #exited(number: number, worker: Worker, { code, signal, ranMs }: WorkerExit): Promise<void> {
 		const { log } = this.#deps;
 		worker.serving = false;
-		this.#metrics.ended(number);
+		this.#answers.ended(number);
 		// What it left in its journal is applied at once: its leases are free, and the others see what it spent.
 		await worker.hosted
 			?.ended()

@@ -1,18 +1,18 @@
-import type { MetricsFormat, MetricsPeers, WorkerMetrics } from "../../../observability/metrics/index.ts";
 import type { StoreChannel } from "../../../store/index.ts";
 import { StoreThreadError } from "../../../store/index.ts";
+import type { WorkerAnswer, WorkerPeers } from "../../../telemetry/worker-peers.ts";
 import { type FromWorker, JOINS_VARIABLE, type ToWorker, WORKER_VARIABLE } from "./messages.ts";
 
 /** A worker's way to its supervisor. */
-export class WorkerLink implements MetricsPeers {
+export class WorkerLink implements WorkerPeers {
 	readonly number: number;
 	/** True where other workers serve already: this one must take no connection before it can answer. */
 	readonly joins = process.env[JOINS_VARIABLE] === "1";
-	readonly #requested = new Map<number, (pages: readonly WorkerMetrics[]) => void>();
+	readonly #gathering = new Map<number, (answers: readonly WorkerAnswer[]) => void>();
+	readonly #handlers = new Map<string, (input: string) => unknown>();
 	#lastId = 0;
 	#onStore: (message: Extract<ToWorker, { type: "store" }>["message"]) => void = () => {};
 	#onStoreLost: (error: Error) => void = () => {};
-	#readMetrics: ((format: MetricsFormat) => Promise<string>) | null = null;
 
 	private constructor(number: number) {
 		this.number = number;
@@ -46,15 +46,15 @@ export class WorkerLink implements MetricsPeers {
 		this.#send({ type: "serving", url });
 	}
 
-	serveMetrics(read: (format: MetricsFormat) => Promise<string>): void {
-		this.#readMetrics = read;
+	answer(question: string, handler: (input: string) => unknown): void {
+		this.#handlers.set(question, handler);
 	}
 
-	collectMetrics(format: MetricsFormat): Promise<readonly WorkerMetrics[]> {
+	gather(question: string, input = ""): Promise<readonly WorkerAnswer[]> {
 		const id = ++this.#lastId;
 		return new Promise((resolve) => {
-			this.#requested.set(id, resolve);
-			this.#send({ type: "all-metrics", id, format });
+			this.#gathering.set(id, resolve);
+			this.#send({ type: "gather", id, question, input });
 		});
 	}
 
@@ -66,18 +66,19 @@ export class WorkerLink implements MetricsPeers {
 			case "ping":
 				this.#send({ type: "pong" });
 				return;
-			case "metrics":
-				void this.#answerMetrics(message.id, message.format);
+			case "ask":
+				void this.#answer(message);
 				return;
-			case "all-metrics":
-				this.#requested.get(message.id)?.(message.pages);
-				this.#requested.delete(message.id);
+			case "gathered":
+				this.#gathering.get(message.id)?.(message.answers);
+				this.#gathering.delete(message.id);
 		}
 	}
 
-	async #answerMetrics(id: number, format: MetricsFormat): Promise<void> {
-		const text = (await this.#readMetrics?.(format)) ?? "";
-		this.#send({ type: "metrics", id, text });
+	/** Answers a question that has a handler yet; without an answer, the gathering goes on after a while. */
+	async #answer({ id, question, input }: Extract<ToWorker, { type: "ask" }>): Promise<void> {
+		const answer = await this.#handlers.get(question)?.(input);
+		if (answer !== undefined) this.#send({ type: "answer", id, answer });
 	}
 
 	/** Without its supervisor a worker has no store on SQLite, and nobody who would start it again. */
