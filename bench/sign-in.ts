@@ -3,10 +3,10 @@ import { parseArgs } from "node:util";
 import { hashMessage } from "viem";
 import { nativeRecovery, portableRecovery, type Recovery } from "../src/access/evm/recover-signer.ts";
 import {
+	createSignIn,
+	createSolanaWallet,
+	createWallet,
 	evmHeader,
-	newSignIn,
-	newSolanaWallet,
-	newWallet,
 	requestWith,
 	solanaHeader,
 } from "../src/access/wallet/testing/sign-ins.ts";
@@ -56,23 +56,23 @@ async function measure(name: string, work: (index: number) => unknown): Promise<
 }
 
 const nonce = (index: number) => index.toString().padStart(16, "0");
-const wallet = newWallet();
-const solana = newSolanaWallet();
+const wallet = createWallet();
+const solana = createSolanaWallet();
 const evm: Request[] = [];
 for (let index = 0; index < count; index++) evm.push(requestWith(await evmHeader(wallet, { nonce: nonce(index) })));
 const onSolana = Array.from({ length: count }, (_, index) => requestWith(solanaHeader(solana, { nonce: nonce(index) })));
 
 /** A checker that knows nothing yet, each time that all headers have been round. */
 function fresh(requests: readonly Request[]): (index: number) => unknown {
-	let signIn = newSignIn();
+	let signIn = createSignIn();
 	return (index) => {
-		if (index % count === 0) signIn = newSignIn();
+		if (index % count === 0) signIn = createSignIn();
 		return signIn.signedIn(requests[index % count] ?? requestWith(""), () => "");
 	};
 }
 
 async function known(requests: readonly Request[]): Promise<(index: number) => unknown> {
-	const signIn = newSignIn();
+	const signIn = createSignIn();
 	for (const request of requests) await signIn.signedIn(request, () => "");
 	return (index) => signIn.signedIn(requests[index % count] ?? requestWith(""), () => "");
 }

@@ -13,8 +13,8 @@ export interface Operation {
 /** The path with what stands for its names, and the query. */
 function address({ path }: Operation, { path: values = {}, query = {} }: Example): string {
 	const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? `{${name}}`);
-	const asked = Object.entries(query).map(([name, value]) => `${name}=${value}`);
-	return `${filled}${asked.length > 0 ? `?${asked.join("&")}` : ""}`;
+	const parameters = Object.entries(query).map(([name, value]) => `${name}=${value}`);
+	return `${filled}${parameters.length > 0 ? `?${parameters.join("&")}` : ""}`;
 }
 
 export function curl(operation: Operation, example: Example): string {

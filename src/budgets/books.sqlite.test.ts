@@ -1,3 +1,3 @@
-import { testBooks } from "./testing/budgets-contract.ts";
+import { testBudgets } from "./testing/budgets-contract.ts";
 
-testBooks(async () => undefined);
+testBudgets(async () => undefined);

@@ -47,9 +47,9 @@ export function createBudgets(options: BudgetsOptions): NodeBudgets {
 	const maxWindows = options.maxRateWindows ?? 200_000;
 	const sharedWindows = store.minutes && new SharedRateWindows(store.minutes, { clock, timers }, maxWindows);
 	const rates = sharedWindows ?? new RateWindows(clock, maxWindows);
-	const strangers = sharedWindows === undefined ? rates : new RateWindows(clock, MAX_UNREGISTERED_WALLETS);
+	const unregisteredRates = sharedWindows === undefined ? rates : new RateWindows(clock, MAX_UNREGISTERED_WALLETS);
 	// The store has rows only for accounts.
-	const windowsOf = (caller: Caller) => (caller instanceof WalletCaller && caller.isUnregistered ? strangers : rates);
+	const windowsOf = (caller: Caller) => (caller instanceof WalletCaller && caller.isUnregistered ? unregisteredRates : rates);
 	const guard = new FailureGuard(clock, options.failedRequests, options.maxGuarded ?? 50_000);
 	const idle = options.idleLeases ?? new IdleLeases(timers);
 	const ended = (key: CachedKey): void => {

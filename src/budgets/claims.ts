@@ -53,7 +53,7 @@ function capClaim({ key, day }: ClaimContext, amount: () => number): CapClaim | 
 		request: () => {
 			const { diem, bundled, usd } = key.cached.money.free(day);
 			const cappedAmount = Math.min(amount(), Number.MAX_SAFE_INTEGER);
-			return { keyId: key.keyId, amount: cappedAmount, money: { diem, usd: bundled + usd }, room: window.leaseHeadroom };
+			return { keyId: key.keyId, amount: cappedAmount, money: { diem, usd: bundled + usd }, headroom: window.leaseHeadroom };
 		},
 		applyAnswer: (answer) => {
 			window.grow(answer);

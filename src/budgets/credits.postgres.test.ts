@@ -6,7 +6,7 @@ import { type PostgresCluster, startPostgres } from "../../test/support/postgres
 import { until } from "../../test/support/until.ts";
 import { StoreFolder } from "../store/testing/store-folder.ts";
 import { creditRequest, testCredits, use } from "./testing/credits-contract.ts";
-import { newKey, RpcNode } from "./testing/rpc-node.ts";
+import { createTestKey, RpcNode } from "./testing/rpc-node.ts";
 
 let cluster: PostgresCluster;
 
@@ -27,7 +27,7 @@ afterEach(async () => {
 test("what another node used counts on a node where the account is active, without a request waiting for it", async () => {
 	const books = new StoreFolder(await cluster.newDatabase());
 	ends.push(() => books.remove());
-	const { hash } = await newKey(books);
+	const { hash } = await createTestKey(books);
 	const open = async () => {
 		const dataDir = mkdtempSync(join(tmpdir(), "turnpike-node-"));
 		const node = await RpcNode.open(books, { dataDir });

@@ -7,7 +7,7 @@ import { connect } from "../store/postgres/connect.ts";
 import { reap } from "../store/postgres/epochs.ts";
 import { StoreFolder } from "../store/testing/store-folder.ts";
 import { testIdempotency } from "./testing/idempotency-contract.ts";
-import { answerOf, fingerprintOf, newKey, RpcNode, type RpcNodeOptions } from "./testing/rpc-node.ts";
+import { answerOf, createTestKey, fingerprintOf, RpcNode, type RpcNodeOptions } from "./testing/rpc-node.ts";
 import { testTwoNodeIdempotency } from "./testing/two-node-idempotency-contract.ts";
 
 let cluster: PostgresCluster;
@@ -63,7 +63,7 @@ describe("with two nodes", () => {
 	}
 
 	test("a node that is reaped frees its keys; an answer that it posts late does not replace the one given meanwhile", async () => {
-		const { hash } = await newKey(books);
+		const { hash } = await createTestKey(books);
 		const first = await open();
 		const second = await open();
 		const caller = await first.caller(hash);
@@ -86,7 +86,7 @@ describe("with two nodes", () => {
 	});
 
 	test("the sweep of one takes large bodies out of the store", async () => {
-		const { hash } = await newKey(books);
+		const { hash } = await createTestKey(books);
 		const node = await open();
 		const caller = await node.caller(hash);
 		const body = new Uint8Array(2 << 20);

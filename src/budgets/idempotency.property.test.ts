@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { StoreFolder } from "../store/testing/store-folder.ts";
 import type { Caller } from "./caller.ts";
 import type { IdempotencyTicket } from "./port.ts";
-import { answerOf, fingerprintOf, newKey, RpcNode } from "./testing/rpc-node.ts";
+import { answerOf, createTestKey, fingerprintOf, RpcNode } from "./testing/rpc-node.ts";
 
 const HOUR_MS = 3_600_000;
 const KEYS = 4;
@@ -51,7 +51,7 @@ afterAll(async () => {
 test("whatever comes in which order, a key gives what was kept under it, and one request runs at a time", async () => {
 	await fc.assert(
 		fc.asyncProperty(steps, async (history) => {
-			const { hash } = await newKey(books);
+			const { hash } = await createTestKey(books);
 			const known = new Map<string, Known>();
 			const running = new Map<string, { readonly fingerprint: string; readonly ticket: IdempotencyTicket }>();
 			let serial = 0;

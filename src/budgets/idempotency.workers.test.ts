@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { StoreFolder } from "../store/testing/store-folder.ts";
 import { WorkerChannels } from "../store/testing/worker-channels.ts";
-import { answerOf, fingerprintOf, newKey, RpcNode } from "./testing/rpc-node.ts";
+import { answerOf, createTestKey, fingerprintOf, RpcNode } from "./testing/rpc-node.ts";
 import { testTwoNodeIdempotency } from "./testing/two-node-idempotency-contract.ts";
 
 testTwoNodeIdempotency(async () => {
@@ -22,7 +22,7 @@ test("a worker that is killed frees its keys, and what it posted before is the a
 	const books = new StoreFolder();
 	const stores = await WorkerChannels.open(books.dir, 2);
 	const [first, second] = [RpcNode.of(books.dir, await stores.connect(0)), RpcNode.of(books.dir, await stores.connect(1))];
-	const { hash } = await newKey(books);
+	const { hash } = await createTestKey(books);
 	const [caller, other] = [await first.caller(hash), await second.caller(hash)];
 	const fingerprint = fingerprintOf("a");
 	await first.fresh(caller, "running", fingerprint);

@@ -177,12 +177,12 @@ export class OpenHold implements Hold {
 		};
 	}
 
-	#release(freed: boolean): void {
+	#release(isFree: boolean): void {
 		const key = this.#key;
 		key.openHolds.delete(this);
 		key.cached.holds--;
 		if (this.amount > 0) this.#deps.holdsOpen--;
-		if (freed) key.cached.leases.onReleased();
+		if (isFree) key.cached.leases.onReleased();
 		this.#deps.onEnded(key);
 	}
 

@@ -244,7 +244,7 @@ export class SharedRateWindows {
 		window.granted += take.spent + grant.granted;
 		window.requestsInStore = grant.taken;
 		window.reportedTokens = grant.tokens;
-		if (grant.granted < take.wanted) window.exhaustedLimit = Math.max(window.exhaustedLimit, take.limit);
+		if (grant.granted < take.requested) window.exhaustedLimit = Math.max(window.exhaustedLimit, take.limit);
 		return true;
 	}
 
@@ -282,7 +282,7 @@ export class SharedRateWindows {
 
 function minuteTake(window: SharedWindow): MinuteTake {
 	const { accountId, subject, waiting, spent } = window;
-	return { accountId, subject, limit: waiting.at(-1)?.limit.requestsPerMinute ?? 0, wanted: waiting.length, spent };
+	return { accountId, subject, limit: waiting.at(-1)?.limit.requestsPerMinute ?? 0, requested: waiting.length, spent };
 }
 
 function minuteSum(window: SharedWindow) {

@@ -15,7 +15,7 @@ afterEach(() => {
 	for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
 });
 
-function newFolder(): string {
+function createFolder(): string {
 	const folder = mkdtempSync(join(tmpdir(), "turnpike-journal-"));
 	folders.push(folder);
 	return folder;
@@ -46,7 +46,7 @@ const post = (number: number, changes: Partial<PostRecord> = {}) => samplePost(r
 
 describe("the writer", () => {
 	test("writes all records of one turn of the event loop as one group", async () => {
-		const dir = newFolder();
+		const dir = createFolder();
 		const journal = await open(dir);
 		await Promise.all([1, 2, 3].map((number) => journal.append(post(number))));
 		await journal.append(post(4));
@@ -60,7 +60,7 @@ describe("the writer", () => {
 	});
 
 	test("counts a group that is being gathered as written, and flush makes it so", async () => {
-		const dir = newFolder();
+		const dir = createFolder();
 		const journal = await open(dir);
 		expect([journal.writtenSeq, journal.flushedSeq]).toEqual([0, 0]);
 		const first = journal.append(post(1));
@@ -75,7 +75,7 @@ describe("the writer", () => {
 	});
 
 	test("keeps text of every kind byte for byte, also where it is as long as a group may be", async () => {
-		const dir = newFolder();
+		const dir = createFolder();
 		const journal = await open(dir);
 		const models = ["ünïcödé 模型 🚪", 'quote " back \\ newline \n', "\u2028\u0000", "🚪".repeat(14_000), "a".repeat(60_000)];
 		for (const [number, model] of models.entries()) await journal.append(post(number, { model }));
@@ -84,7 +84,7 @@ describe("the writer", () => {
 	});
 
 	test("refuses a record that no group can hold, and goes on", async () => {
-		const dir = newFolder();
+		const dir = createFolder();
 		const journal = await open(dir);
 		expect(() => journal.append(post(1, { model: "a".repeat(SMALL) }))).toThrow(JournalRecordTooLargeError);
 		await journal.append(post(2));
@@ -93,7 +93,7 @@ describe("the writer", () => {
 	});
 
 	test("spreads a turn that passes a group over several, and groups over segments, in order", async () => {
-		const dir = newFolder();
+		const dir = createFolder();
 		const journal = await open(dir);
 		const numbers = Array.from({ length: 1_500 }, (_, number) => number);
 		await Promise.all(numbers.map((number) => journal.append(post(number))));
@@ -105,7 +105,7 @@ describe("the writer", () => {
 	});
 
 	test("takes no record after its close", async () => {
-		const journal = await open(newFolder());
+		const journal = await open(createFolder());
 		await journal.close();
 		expect(() => journal.append(post(1))).toThrow("closed");
 		expect(journal.workRefusal()?.reason).toBe("closing");
@@ -113,7 +113,7 @@ describe("the writer", () => {
 	});
 
 	test("ends through onFatal where a segment cannot be written, and the append rejects", async () => {
-		const dir = newFolder();
+		const dir = createFolder();
 		const faults: Error[] = [];
 		const journal = await open(dir, { onFatal: (error) => faults.push(error) });
 		rmSync(dir, { recursive: true });
@@ -137,7 +137,7 @@ describe("the writer", () => {
 
 describe("durability", () => {
 	test("of kind power resolves after a sync that covers the group", async () => {
-		const dir = newFolder();
+		const dir = createFolder();
 		const journal = await open(dir, { durability: "power" });
 		await Promise.all(Array.from({ length: 50 }, (_, number) => journal.append(post(number))));
 		await journal.append(post(50));
@@ -146,7 +146,7 @@ describe("durability", () => {
 	});
 
 	test("of kind store resolves when the store has applied the group", async () => {
-		const journal = await open(newFolder(), { durability: "store" });
+		const journal = await open(createFolder(), { durability: "store" });
 		let answered = false;
 		const appended = journal.append(post(1)).then(() => {
 			answered = true;
@@ -161,7 +161,7 @@ describe("durability", () => {
 
 	test("of kind store answers as power during an outage, and takes no new work after the grace", async () => {
 		let nowMs = 0;
-		const journal = await open(newFolder(), { durability: "store", graceMs: 30_000, monotonicMs: () => nowMs });
+		const journal = await open(createFolder(), { durability: "store", graceMs: 30_000, monotonicMs: () => nowMs });
 		journal.progress({ appliedSeq: 0, position: { segment: 1, offset: 64 }, checkpointedSeq: 0, failing: true });
 		await journal.append(post(1));
 		nowMs = 30_000;
@@ -177,20 +177,20 @@ describe("durability", () => {
 
 describe("room", () => {
 	test("is there on a fresh journal", async () => {
-		const journal = await open(newFolder());
+		const journal = await open(createFolder());
 		expect(journal.workRefusal()).toBeNull();
 		await journal.close();
 	});
 
 	test("ends where the disk is nearly full, while running requests still post", async () => {
-		const journal = await open(newFolder(), { minFreeDiskBytes: Number.MAX_SAFE_INTEGER });
+		const journal = await open(createFolder(), { minFreeDiskBytes: Number.MAX_SAFE_INTEGER });
 		expect(journal.workRefusal()?.reason).toBe("disk");
 		await journal.append(post(1));
 		await journal.close();
 	});
 
 	test("ends where the store is too far behind, and is back when it has caught up", async () => {
-		const journal = await open(newFolder(), { maxBacklogBytes: 100_000 });
+		const journal = await open(createFolder(), { maxBacklogBytes: 100_000 });
 		for (let number = 0; journal.backlogBytes <= 100_000; number++) await journal.append(post(number));
 		await until(() => journal.workRefusal()?.reason === "backlog");
 		const appliedSeq = journal.writtenSeq;
@@ -203,7 +203,7 @@ describe("room", () => {
 
 describe("segments", () => {
 	test("have spares ahead, filled to their size; a next boot takes them over", async () => {
-		const dir = newFolder();
+		const dir = createFolder();
 		const sizes = () => readdirSync(dir).map((name) => Bun.file(join(dir, name)).size);
 		const journal = await open(dir);
 		expect(sizes().length).toBeGreaterThanOrEqual(2);
@@ -217,7 +217,7 @@ describe("segments", () => {
 	});
 
 	test("are ready under a load that fills one after the other: nobody is turned away", async () => {
-		const dir = newFolder();
+		const dir = createFolder();
 		const journal = await open(dir, { keepBytes: 20 * SMALL });
 		const refused = new Set<string>();
 		let number = 0;
@@ -239,7 +239,7 @@ describe("segments", () => {
 	});
 
 	test("that cannot be made turn new requests away once the spares are used, while running ones post; and then are made", async () => {
-		const dir = newFolder();
+		const dir = createFolder();
 		const journal = await open(dir);
 		await until(() => readdirSync(dir).filter((name) => name.endsWith(".seg")).length === 9);
 		for (const name of ["spare.tmp", "burst.tmp"]) mkdirSync(join(dir, name));
@@ -257,7 +257,7 @@ describe("segments", () => {
 	});
 
 	test("are used again only when a checkpoint covers them, and their old records are not read", async () => {
-		const dir = newFolder();
+		const dir = createFolder();
 		let nowMs = 0;
 		const journal = await open(dir, { keepMs: 1_000, keepBytes: 1 << 30, monotonicMs: () => nowMs });
 		const writeTurns = async (from: number, to: number) => {
@@ -278,7 +278,7 @@ describe("segments", () => {
 	});
 
 	test("of an earlier boot stay readable behind a new one", async () => {
-		const dir = newFolder();
+		const dir = createFolder();
 		const first = await open(dir);
 		for (let number = 0; number < 300; number++) await first.append(post(number));
 		await first.close();

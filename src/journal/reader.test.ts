@@ -16,7 +16,7 @@ afterEach(() => {
 	for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
 });
 
-function newFolder(): string {
+function createFolder(): string {
 	const folder = mkdtempSync(join(tmpdir(), "turnpike-reader-"));
 	folders.push(folder);
 	return folder;
@@ -73,7 +73,7 @@ const upTo = (last: number, first = 1) => Array.from({ length: last - first + 1 
 
 describe("a torn end", () => {
 	test("at every byte of the last group ends the reading before that group, without a fault", async () => {
-		const dir = newFolder();
+		const dir = createFolder();
 		await write(dir, 3);
 		const whole = readFileSync(segment(dir, 1));
 		const [, , lastAt = 0, end = 0] = groupOffsets(segment(dir, 1));
@@ -88,12 +88,12 @@ describe("a torn end", () => {
 	});
 
 	test("over an earlier use of the segment does not bring old records back", async () => {
-		const dir = newFolder();
+		const dir = createFolder();
 		await write(dir, 3);
 		const [, , lastAt = 0, end = 0] = groupOffsets(segment(dir, 1));
 		const torn = readFileSync(segment(dir, 1));
 		// A reused file has complete groups of an earlier boot and sequence behind the tear.
-		const old = newFolder();
+		const old = createFolder();
 		await write(old, 3, { epoch: 0 });
 		const stale = readFileSync(segment(old, 1));
 		for (let cut = lastAt; cut < end; cut += 8) {
@@ -104,7 +104,7 @@ describe("a torn end", () => {
 	});
 
 	test("of a cut file ends the reading there", async () => {
-		const dir = newFolder();
+		const dir = createFolder();
 		await write(dir, 3);
 		const [, , lastAt = 0] = groupOffsets(segment(dir, 1));
 		writeFileSync(segment(dir, 1), readFileSync(segment(dir, 1)).subarray(0, lastAt + 10));
@@ -114,7 +114,7 @@ describe("a torn end", () => {
 
 describe("damage in the middle", () => {
 	test("of any byte of a group is reported with its place, and nothing behind it is read", async () => {
-		const dir = newFolder();
+		const dir = createFolder();
 		await write(dir, 4);
 		const [, secondAt = 0, thirdAt = 0] = groupOffsets(segment(dir, 1));
 		const whole = readFileSync(segment(dir, 1));
@@ -137,7 +137,7 @@ describe("damage in the middle", () => {
 	});
 
 	test("that takes a whole segment is a hole", async () => {
-		const dir = newFolder();
+		const dir = createFolder();
 		await write(dir, 300);
 		const files = readdirSync(dir).length;
 		expect(files).toBeGreaterThan(3);
@@ -148,7 +148,7 @@ describe("damage in the middle", () => {
 	});
 
 	test("is no fault where the store has those groups already", async () => {
-		const dir = newFolder();
+		const dir = createFolder();
 		await write(dir, 300);
 		rmSync(segment(dir, 1));
 		expect(read(dir, 150)).toEqual({ seqs: upTo(300, 150), lostTail: null, error: null });
@@ -158,7 +158,7 @@ describe("damage in the middle", () => {
 
 describe("after a power cut", () => {
 	test("a hole in what was never synced is the end, and tells what it took", async () => {
-		const dir = newFolder();
+		const dir = createFolder();
 		await write(dir, 4);
 		const [, secondAt = 0] = groupOffsets(segment(dir, 1));
 		patch(segment(dir, 1), secondAt, Buffer.alloc(16));
@@ -170,7 +170,7 @@ describe("after a power cut", () => {
 	});
 
 	test("a hole in what a later group knew to be synced is damage", async () => {
-		const dir = newFolder();
+		const dir = createFolder();
 		await write(dir, 4, { durability: "power" });
 		const [, secondAt = 0] = groupOffsets(segment(dir, 1));
 		patch(segment(dir, 1), secondAt, Buffer.alloc(16));
@@ -178,7 +178,7 @@ describe("after a power cut", () => {
 	});
 
 	test("what was lost is not found again behind the groups that the next boot wrote in its place", async () => {
-		const dir = newFolder();
+		const dir = createFolder();
 		await write(dir, 4);
 		const [, secondAt = 0] = groupOffsets(segment(dir, 1));
 		patch(segment(dir, 1), secondAt, Buffer.alloc(16));
@@ -187,7 +187,7 @@ describe("after a power cut", () => {
 	});
 
 	test("that took more journal than store, the sequence goes on behind the store's", async () => {
-		const dir = newFolder();
+		const dir = createFolder();
 		await write(dir, 3);
 		const reader = new JournalReader({ dir, nodeId: NODE, nextSeq: 11 });
 		expect([...reader.readRest()]).toEqual([]);
@@ -199,7 +199,7 @@ describe("after a power cut", () => {
 
 describe("a tailer", () => {
 	test("reads exactly up to the sequence it is told, over segments", async () => {
-		const dir = newFolder();
+		const dir = createFolder();
 		await write(dir, 250);
 		const reader = new JournalReader({ dir, nodeId: NODE, nextSeq: 1 });
 		for (const [from, to] of [
@@ -215,7 +215,7 @@ describe("a tailer", () => {
 	});
 
 	test("does not read the segments of another node", async () => {
-		const dir = newFolder();
+		const dir = createFolder();
 		await write(dir, 3);
 		const reader = new JournalReader({ dir, nodeId: "node_other", nextSeq: 1 });
 		expect([...reader.readRest()]).toEqual([]);

@@ -6,7 +6,7 @@ import { asApiError, type ErrorForm, errorBody, errorForm, errorHeaders, errorSt
 import { nearestPath } from "./nearest-path.ts";
 import { handleRequest, type PreparedEndpoint, prepareEndpoint } from "./pipeline.ts";
 import type { PipelineDeps } from "./pipeline-deps.ts";
-import { newRequestId } from "./request-id.ts";
+import { createRequestId } from "./request-id.ts";
 import { pathOf } from "./request-target.ts";
 import { answerHeaders, preflight, respond } from "./respond.ts";
 
@@ -50,7 +50,7 @@ export function createApp(
 		for (const [method, prepared] of methods)
 			app.on(method, path, (c) => handleRequest(prepared, c.req.raw, c.req.param() as Record<string, string>, c.env, deps));
 		app.all(path, (c) => {
-			if (c.req.method === "OPTIONS") return preflight(c.req.raw, newRequestId(), allow, deps.settings());
+			if (c.req.method === "OPTIONS") return preflight(c.req.raw, createRequestId(), allow, deps.settings());
 			return refuse(c.req.raw, wrongMethod(c.req.method, allow));
 		});
 	}
@@ -62,7 +62,7 @@ export function createApp(
 		const allow = allowOf(["GET"]);
 		app.get(page.path, async (c) => withRequestId(await page.answer(c.req.raw, c.env)));
 		app.all(page.path, (c) => {
-			if (c.req.method === "OPTIONS") return preflight(c.req.raw, newRequestId(), allow, deps.settings());
+			if (c.req.method === "OPTIONS") return preflight(c.req.raw, createRequestId(), allow, deps.settings());
 			return refuse(c.req.raw, wrongMethod(c.req.method, allow));
 		});
 	}
@@ -129,7 +129,7 @@ export function wrongMethod(method: string, allow: string): ApiError {
 
 /** Adds the request id to a page or probe. An id that the pipeline has set stays. */
 export function withRequestId(response: Response): Response {
-	if (!response.headers.has("X-Request-ID")) response.headers.set("X-Request-ID", newRequestId());
+	if (!response.headers.has("X-Request-ID")) response.headers.set("X-Request-ID", createRequestId());
 	return response;
 }
 
@@ -168,5 +168,5 @@ export function errorResponse(
 		body: JSON.stringify(errorBody(error, form)),
 		headers: errorHeaders(error),
 	};
-	return respond(answer, answerHeaders(newRequestId(), null, settings), request, settings);
+	return respond(answer, answerHeaders(createRequestId(), null, settings), request, settings);
 }

@@ -50,7 +50,7 @@ import { type FieldFile, formOrJson, readForm, requireForm } from "./parse-form.
 import { type QueryRules, queryRules, readQuery } from "./parse-query.ts";
 import type { PipelineDeps, PipelineSettings } from "./pipeline-deps.ts";
 import { readBody } from "./read-body.ts";
-import { newRequestId } from "./request-id.ts";
+import { createRequestId } from "./request-id.ts";
 import { RequestObserver } from "./request-observer.ts";
 import { answerHeaders, compressAhead, respond } from "./respond.ts";
 import { settlementOf } from "./settle.ts";
@@ -99,7 +99,7 @@ export async function handleRequest(
 	deps: PipelineDeps,
 ): Promise<Response> {
 	const { endpoint } = prepared;
-	const call = new Call(newRequestId(), endpoint, request, deps.clock.wallMs(), connection);
+	const call = new Call(createRequestId(), endpoint, request, deps.clock.wallMs(), connection);
 	const settings = deps.settings();
 	call.observer = observerOf(call, settings, deps);
 	let answer: MeteredAnswer;

@@ -8,7 +8,7 @@ let used = POOL_IDS;
  * Returns a new X-Request-ID: 32 hex characters. The first 48 bits are milliseconds, so that ids of one time are
  * adjacent in an index; 80 random bits follow. A caller's own id is never adopted.
  */
-export function newRequestId(): string {
+export function createRequestId(): string {
 	if (used === POOL_IDS) {
 		randomFillSync(pool);
 		used = 0;

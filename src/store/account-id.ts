@@ -5,7 +5,7 @@ const ID_LENGTH = 24;
 export const ACCOUNT_ID = /^acc_[0-9A-Za-z]{24}$/;
 
 /** Returns a new id: `acc_` and 24 random base62 characters. */
-export function newAccountId(): string {
+export function createAccountId(): string {
 	return `acc_${Array.from({ length: ID_LENGTH }, () => BASE62[randomInt(BASE62.length)]).join("")}`;
 }
 

@@ -27,7 +27,7 @@ afterEach(async () => {
 	await books.remove();
 });
 
-function newKey() {
+function createKey() {
 	const hash = (++made).toString(16).padStart(64, "0");
 	return opened.store.admin("createKey", { accountId, type: "ADMIN", hash, last6: "abcdef", maxActiveKeys: 500, nowMs: NOW });
 }
@@ -42,7 +42,7 @@ function faultOf(promise: Promise<unknown>): Promise<unknown> {
 
 test("an answer holds the posts that were written before the call and no later one", async () => {
 	const { store, journal } = opened;
-	const { id: keyId } = await newKey();
+	const { id: keyId } = await createKey();
 	await store.acquire({ accountId, day: SAMPLE_DAY, needNano: nano(1) });
 	const seen: Promise<bigint>[] = [];
 	for (let post = 0; post < 20; post++) {
@@ -57,7 +57,7 @@ test("an answer holds the posts that were written before the call and no later o
 test("what a call changed is heard before its answer comes, once and in order", async () => {
 	const heard: StoreChange[] = [];
 	opened.store.onChange((change) => heard.push(change));
-	const { id: keyId } = await newKey();
+	const { id: keyId } = await createKey();
 	expect(heard.map(({ kind }) => kind)).toEqual(["key"]);
 	await opened.store.admin("updateKey", { accountId, keyId, changes: { description: "x" } });
 	expect(heard).toHaveLength(2);
@@ -73,14 +73,14 @@ test("a refusal comes back as what it is, and nothing was changed", async () => 
 	const fault = await faultOf(opened.store.admin("revokeKey", { accountId, keyId: "none" }));
 	expect(fault).toBeInstanceOf(AdminError);
 	expect(fault).toMatchObject({ code: "NOT_FOUND", message: "there is no such key" });
-	const { id: keyId } = await newKey();
+	const { id: keyId } = await createKey();
 	const changes = { description: "new", limits: { usd: "-1" } };
 	expect(await faultOf(opened.store.admin("updateKey", { accountId, keyId, changes }))).toMatchObject({ code: "INVALID" });
 	expect((await opened.store.admin("getKey", { accountId, keyId, nowMs: NOW })).key.description).toBe("");
 });
 
 test("a change waits for another process that writes, a read does not, and posts are booked after", async () => {
-	const { id: keyId } = await newKey();
+	const { id: keyId } = await createKey();
 	await opened.store.acquire({ accountId, day: SAMPLE_DAY, needNano: nano(1) });
 	const other = openDatabase(books.dir);
 	other.run("BEGIN IMMEDIATE");
@@ -102,9 +102,9 @@ test("a change waits for another process that writes, a read does not, and posts
 });
 
 test("calls that were made before the close are answered, later ones are refused", async () => {
-	const made = Array.from({ length: 10 }, newKey);
+	const made = Array.from({ length: 10 }, createKey);
 	const closed = opened.store.close();
-	expect(await faultOf(newKey())).toBeInstanceOf(StoreUnavailableError);
+	expect(await faultOf(createKey())).toBeInstanceOf(StoreUnavailableError);
 	expect(new Set((await Promise.all(made)).map(({ id }) => id)).size).toBe(10);
 	await closed;
 	const rows = await books.admin().db.selectFrom("keys").select("id").execute();

@@ -10,7 +10,7 @@ export interface MinuteTake {
 	/** Requests per minute over all nodes. */
 	readonly limit: number;
 	/** Requests that wait on the node. */
-	readonly wanted: number;
+	readonly requested: number;
 	/** Requests that the node admitted alone while the store was unreachable: counted whatever the limit. */
 	readonly spent: number;
 }

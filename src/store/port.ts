@@ -34,12 +34,12 @@ export interface StorePort {
 	/** Returns totals without leasing anything. */
 	budgets(accountId: string, day: number): Promise<readonly BudgetState[]>;
 	/**
-	 * Returns all leases of this node on one account (a change notice), except for `kept` per source. With `caps` it
+	 * Returns all leases of this node on one account (a change notice), except for `retained` per source. With `caps` it
 	 * also returns those of its keys' limits, except for these.
 	 */
 	giveBack(
 		accountId: string,
-		kept: readonly { source: MoneySource; day: number; amount: Nano }[],
+		retained: readonly { source: MoneySource; day: number; amount: Nano }[],
 		caps?: readonly RetainedCap[],
 	): Promise<AcquireResult>;
 	/** PostgreSQL holds large bodies of stored answers itself; beside SQLite they are files in the data folder. */

@@ -112,8 +112,8 @@ export class StoreClient implements StorePort {
 		return this.#call("budgets", { accountId, day });
 	}
 
-	giveBack(accountId: string, kept: readonly RetainedLeases[], caps?: readonly RetainedCap[]): Promise<AcquireResult> {
-		return this.#call("giveBack", { accountId, kept, ...(caps === undefined ? {} : { caps }) });
+	giveBack(accountId: string, retained: readonly RetainedLeases[], caps?: readonly RetainedCap[]): Promise<AcquireResult> {
+		return this.#call("giveBack", { accountId, retained, ...(caps === undefined ? {} : { caps }) });
 	}
 
 	get kind(): StorePort["kind"] {

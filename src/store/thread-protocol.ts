@@ -18,7 +18,7 @@ export type AdminRequest = {
 /** What a node retains of its leases on an account; `caps`: see `StorePort.giveBack`. */
 export interface ReturnRequest {
 	readonly accountId: string;
-	readonly kept: readonly RetainedLeases[];
+	readonly retained: readonly RetainedLeases[];
 	readonly caps?: readonly RetainedCap[];
 }
 

@@ -116,7 +116,7 @@ export interface CapRequest {
 	/** Free money of the account on the node. */
 	readonly money: CapAmounts;
 	/** The node's lease of the limits, less what its holds take; below 0 where they have no lease. */
-	readonly room: CapAmounts;
+	readonly headroom: CapAmounts;
 }
 
 /** What an acquire granted of a key's limits. */

@@ -7,18 +7,18 @@ const OLD = "0123456789abcdefghij";
 const source = bytesOf(OLD);
 
 /** A splice and the text that it must make. */
-interface Made {
+interface Inserted {
 	readonly part: Insertion;
 	readonly text: string;
 }
 
 const inserted = fc.oneof(
-	fc.string({ unit: "binary", maxLength: 5 }).map((text): Made => ({ part: text, text })),
-	fc.string({ unit: "grapheme", maxLength: 5 }).map((text): Made => ({ part: bytesOf(text), text })),
+	fc.string({ unit: "binary", maxLength: 5 }).map((text): Inserted => ({ part: text, text })),
+	fc.string({ unit: "grapheme", maxLength: 5 }).map((text): Inserted => ({ part: bytesOf(text), text })),
 );
 const kept = fc.tuple(fc.nat({ max: 20 }), fc.nat({ max: 20 })).map(([a, b]) => [Math.min(a, b), Math.max(a, b)] as const);
-const { splice } = fc.letrec<{ splice: Made }>((tie) => ({
-	splice: fc.array(fc.oneof({ maxDepth: 3 }, kept, inserted, tie("splice")), { maxLength: 6 }).map((steps): Made => {
+const { splice } = fc.letrec<{ splice: Inserted }>((tie) => ({
+	splice: fc.array(fc.oneof({ maxDepth: 3 }, kept, inserted, tie("splice")), { maxLength: 6 }).map((steps): Inserted => {
 		const part = new Splice(source);
 		let text = "";
 		for (const step of steps) {

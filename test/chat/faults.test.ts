@@ -34,13 +34,13 @@ afterAll(async () => {
 	await second.stop();
 });
 
-interface Told {
+interface Outcome {
 	readonly status: number;
 	readonly body: ErrorBody;
 	readonly cost: number;
 }
 
-async function unary(behaviour: Behaviour, model = "alone"): Promise<Told> {
+async function unary(behaviour: Behaviour, model = "alone"): Promise<Outcome> {
 	first.next(behaviour);
 	const before = await gate.balance();
 	const answer = await gate.chat({ model, messages: HELLO });

@@ -4,7 +4,7 @@ import { TestEngine } from "../../src/engines/chat/testing/engine.ts";
 import { pricedModel, priceOf } from "../support/chat-bodies.ts";
 import { type RunningGateway, startGateway } from "../support/running-gateway.ts";
 import { isSignatureOf, type Message, SealedClient } from "../support/sealed-client.ts";
-import { newKeys, seal } from "../support/sealed-crypto.ts";
+import { createKeys, seal } from "../support/sealed-crypto.ts";
 import { until } from "../support/until.ts";
 
 type Signed = Parameters<typeof isSignatureOf>[0];
@@ -107,14 +107,14 @@ test("what does not open is refused, and costs nothing", async () => {
 	const posts = (await gate.posts()).length;
 	const packet = client.seal("hello");
 	const tampered = packet.slice(0, -1) + (packet.endsWith("0") ? "1" : "0");
-	for (const content of [tampered, seal("hello", newKeys().publicKey), `04${"0".repeat(184)}`]) {
+	for (const content of [tampered, seal("hello", createKeys().publicKey), `04${"0".repeat(184)}`]) {
 		const response = await client.post({ messages: user(content) });
 		expect(response.status).toBe(400);
 		expect(await response.text()).toContain("does not open");
 	}
 	const messages = client.sealed(user("x"));
 	const withKey = (name: string, key: string) => client.post({ messages }, { headers: { ...client.headers, [name]: key } });
-	expect(await statusOf(withKey("X-Service-TEE-Model-Pub-Key", newKeys().publicKey))).toBe(400);
+	expect(await statusOf(withKey("X-Service-TEE-Model-Pub-Key", createKeys().publicKey))).toBe(400);
 	expect(await statusOf(withKey("X-Service-TEE-Client-Pub-Key", `04${"1".repeat(128)}`))).toBe(400);
 	expect((await gate.posts()).slice(posts).every(({ price }) => price === 0)).toBe(true);
 });

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test
 import type { AttestingUpstream } from "../support/attesting-upstream.ts";
 import type { RunningGateway } from "../support/running-gateway.ts";
 import type { SealedClient } from "../support/sealed-client.ts";
-import { newKeys } from "../support/sealed-crypto.ts";
+import { createKeys } from "../support/sealed-crypto.ts";
 import { refusal, type SealedGateway, startSealedGateway, user } from "../support/sealed-gateway.ts";
 
 let fixture: SealedGateway;
@@ -96,7 +96,7 @@ describe("a sealed conversation is refused with 400", () => {
 	});
 
 	test("for a key that no server of the model has", async () => {
-		const headers = { ...client.headers, "X-Service-TEE-Model-Pub-Key": newKeys().publicKey };
+		const headers = { ...client.headers, "X-Service-TEE-Model-Pub-Key": createKeys().publicKey };
 		const response = await client.post({ model: "e2ee-two", messages: user(client.seal("x")) }, { headers });
 		expect((await refusal(response))[2]).toContain("attestation anew");
 	});

@@ -29,14 +29,14 @@ const fragment = (name: string | null, args: string, more: object = {}) => ({
 	function: { ...(name === null ? {} : { name }), arguments: args },
 });
 
-interface Told {
+interface ReceivedCall {
 	readonly id: string;
 	readonly name: string;
 	readonly written: string;
 }
 
 /** The calls that a stream of /messages tells. */
-async function ofMessages(): Promise<Told[]> {
+async function ofMessages(): Promise<ReceivedCall[]> {
 	const answer = await gate.call("POST", "/messages", { model: "priced", messages: HELLO, max_tokens: 50, stream: true });
 	const told: { id: string; name: string; written: string }[] = [];
 	for (const data of dataOf(await answer.text())) {
@@ -47,7 +47,7 @@ async function ofMessages(): Promise<Told[]> {
 	return told.map(({ id, name, written }) => ({ id, name, written }));
 }
 
-async function ofResponses(): Promise<Told[]> {
+async function ofResponses(): Promise<ReceivedCall[]> {
 	const answer = await gate.call("POST", "/responses", { model: "priced", input: "hello", stream: true });
 	return dataOf(await answer.text())
 		.filter(({ type }) => type === "response.output_item.done")

@@ -36,7 +36,11 @@ async function account(name: string, creditUsd = ""): Promise<Page> {
 }
 
 /** Makes a key of the account whose page this is; its secret. */
-async function newKey(page: Page, description: string, fill: (dialog: Page) => Promise<void> = async () => {}): Promise<string> {
+async function createKey(
+	page: Page,
+	description: string,
+	fill: (dialog: Page) => Promise<void> = async () => {},
+): Promise<string> {
 	await press(page, "New key");
 	await page.getByLabel("Description").fill(description);
 	await fill(page);
@@ -75,7 +79,7 @@ act("makes an account, credits it once, takes back, refunds a request, and books
 	await page.getByRole("dialog").getByRole("button", { name: "Debit" }).click();
 	await figure(page, "USD").getByText("$30.00").waitFor();
 
-	const key = await newKey(page, "a bot");
+	const key = await createKey(page, "a bot");
 	const requestId = (await ask(key)).headers.get("x-request-id") ?? "";
 	await press(page, "Refund");
 	await page.getByLabel("X-Request-ID").fill(requestId);
@@ -89,7 +93,7 @@ act("makes an account, credits it once, takes back, refunds a request, and books
 
 act("changes an account, disables it and enables it again; its keys obey", async () => {
 	const page = await account("Acme", "1");
-	const key = await newKey(page, "its key");
+	const key = await createKey(page, "its key");
 	await page.getByRole("button", { name: "Change", exact: true }).click();
 	await page.getByLabel("Name").fill("Acme Robotics");
 	await page.getByLabel("Tier").selectOption("partner");
@@ -108,7 +112,7 @@ act("changes an account, disables it and enables it again; its keys obey", async
 
 act("makes a key whose secret is shown once, limits it, and revokes it", async () => {
 	const page = await account("Bluebird", "1");
-	const key = await newKey(page, "night bot", async (dialog) => {
+	const key = await createKey(page, "night bot", async (dialog) => {
 		await dialog.getByLabel("Limit in USD").fill("five");
 		await press(dialog, "Create key");
 		await dialog.getByText("USD: expected a number of 0 or more").waitFor();

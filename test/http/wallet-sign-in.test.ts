@@ -1,6 +1,6 @@
 /** Wallets that sign in over HTTP: who a request is, and what the refusals look like on each kind of route. */
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
-import { at, evmHeader, newSolanaWallet, newWallet, solanaHeader } from "../../src/access/wallet/testing/sign-ins.ts";
+import { at, createSolanaWallet, createWallet, evmHeader, solanaHeader } from "../../src/access/wallet/testing/sign-ins.ts";
 import { ManualClock } from "../../src/telemetry/clock.ts";
 import { type RunningGateway, startGateway } from "../support/running-gateway.ts";
 
@@ -22,7 +22,7 @@ const now = (url: string) => ({
 	issuedAt: at(0, clock.wallMs()),
 	expirationTime: at(600_000, clock.wallMs()),
 });
-const signIn = async (url = gate.url, wallet = newWallet()) => ({
+const signIn = async (url = gate.url, wallet = createWallet()) => ({
 	"X-Sign-In-With-X": await evmHeader(wallet, now(url), { timestamp: clock.wallMs() }),
 });
 const BAD = { "X-Sign-In-With-X": "bm9uc2Vuc2U=" };
@@ -33,7 +33,7 @@ const statusOf = async (answer: Promise<Response>) => {
 };
 
 test("wallets of both chains sign in, under both names of the header and for both local addresses", async () => {
-	const wallet = newWallet();
+	const wallet = createWallet();
 	const header = await signIn(gate.url, wallet);
 	const value = header["X-Sign-In-With-X"];
 	expect(await statusOf(get("/models", header))).toBe(200);
@@ -41,7 +41,7 @@ test("wallets of both chains sign in, under both names of the header and for bot
 	expect(await statusOf(get("/models", { ...header, "SIGN-IN-WITH-X": value }))).toBe(200);
 	const local = await signIn(gate.url.replace("127.0.0.1", "localhost"), wallet);
 	expect(await statusOf(get(`/x402/balance/${wallet.address}`, local))).toBe(200);
-	expect(await statusOf(get("/models", { "SIGN-IN-WITH-X": solanaHeader(newSolanaWallet(), now(gate.url)) }))).toBe(200);
+	expect(await statusOf(get("/models", { "SIGN-IN-WITH-X": solanaHeader(createSolanaWallet(), now(gate.url)) }))).toBe(200);
 });
 
 test("what Host says is nothing: the address of a server is what it listens on, or its configuration", async () => {
@@ -65,7 +65,7 @@ test("a refusal is 401 with the text of the API: an object where an OpenAI clien
 		code: "X402_INVALID_SIGN_IN",
 		details: { reason: "malformed_header" },
 	});
-	const balance = await get(`/x402/balance/${newWallet().address}`, BAD);
+	const balance = await get(`/x402/balance/${createWallet().address}`, BAD);
 	expect(balance.status).toBe(401);
 	expect(await balance.json()).toEqual({
 		error: "Invalid Sign-in-with-x signature",

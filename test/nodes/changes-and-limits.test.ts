@@ -1,6 +1,6 @@
 /** Three servers on one PostgreSQL: what is changed on one holds on all, and limits per minute hold over all together. */
 import { expect, test } from "bun:test";
-import { answered, BODY, hammer, NodeFleet, newTally } from "../support/node-fleet.ts";
+import { answered, BODY, createTally, hammer, NodeFleet } from "../support/node-fleet.ts";
 import { ADMIN_KEY, type Served } from "../support/served.ts";
 import { until } from "../support/until.ts";
 
@@ -18,7 +18,7 @@ async function keys(node: Served | undefined, method: string, query: string, bod
 	return answer.json();
 }
 
-async function newKey(node: Served | undefined): Promise<{ id: string; apiKey: string }> {
+async function createKey(node: Served | undefined): Promise<{ id: string; apiKey: string }> {
 	const made = await keys(node, "POST", "", { apiKeyType: "INFERENCE", description: "for this test" });
 	return (made as { data: { id: string; apiKey: string } }).data;
 }
@@ -32,7 +32,7 @@ test("a revoked key is refused, and a changed limit holds, on every node", async
 	const started = await fleet.start(3, 1_000);
 	for (const node of started) await answered(node);
 	for (let round = 0; round < ROUNDS; round++) {
-		const key = await newKey(started[0]);
+		const key = await createKey(started[0]);
 		for (const node of started) await answered(node, key.apiKey);
 		await keys(started[1], "PATCH", "", { id: key.id, consumptionLimit: { usd: 0 } });
 		await reached(started, key.apiKey, 402);
@@ -54,7 +54,7 @@ test("a limit of requests per minute lets exactly so many through over all nodes
 	}
 	const rest = status(200).map((answer) => Number(answer.headers.get("x-ratelimit-remaining-requests")));
 	expect(Math.min(...rest)).toBe(0);
-	const tally = newTally();
+	const tally = createTally();
 	let running = true;
 	const load = hammer(started, 3, tally, () => running);
 	await until(() => tally.failed >= 6);

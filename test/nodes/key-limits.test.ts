@@ -4,7 +4,7 @@
  */
 import { expect, test } from "bun:test";
 import { audit } from "../../src/ledger/index.ts";
-import { ANSWER, answered, BODY, hammer, NodeFleet, newTally, PRICE_NANO } from "../support/node-fleet.ts";
+import { ANSWER, answered, BODY, createTally, hammer, NodeFleet, PRICE_NANO } from "../support/node-fleet.ts";
 import { ADMIN_KEY, type Served } from "../support/served.ts";
 import { until } from "../support/until.ts";
 
@@ -47,7 +47,7 @@ test("a limit for N requests lets exactly N through, whichever nodes they come t
 	const [first] = started;
 	if (first === undefined) throw new Error("no nodes");
 	const key = await limitedKey(first, requests);
-	const tally = newTally();
+	const tally = createTally();
 	const idle: number[] = [];
 	tally.onRefusal = ({ served, running }) => idle.push(requests - served.length - running);
 	await hammer(started, 150, tally, undefined, key.apiKey);
@@ -68,7 +68,7 @@ test("a node refuses nobody while others have a part of the limit that they do n
 	// The limit is rich: each gets a lease for some requests to come.
 	for (const node of [second, third]) await answered(node, key.apiKey);
 	expect(await leased()).toBeGreaterThan(2 * PRICE_NANO);
-	const tally = newTally();
+	const tally = createTally();
 	await hammer([first], 5, tally, undefined, key.apiKey);
 	expect(tally).toMatchObject({ refused: 5, failed: 0 });
 	expect(tally.served.length).toBe(requests - 2);
@@ -89,7 +89,7 @@ test("a changed limit holds on every node within a second, also one that is lowe
 	const total = { served: 3 };
 	for (const limit of [20, 50]) {
 		await change(limit);
-		const tally = newTally();
+		const tally = createTally();
 		await hammer(started, 9, tally, undefined, key.apiKey);
 		expect(tally).toMatchObject({ refused: 9, failed: 0 });
 		total.served += tally.served.length;
@@ -105,7 +105,7 @@ test("kill -9 of a node in the middle leaves at most its lease unused, which the
 	const [first, second, third] = await fleet.start(3, 100_000);
 	if (first === undefined || second === undefined || third === undefined) throw new Error("no nodes");
 	const key = await limitedKey(first, requests);
-	const tally = newTally();
+	const tally = createTally();
 	const load = hammer([first, second, third], 60, tally, undefined, key.apiKey);
 	await until(() => tally.served.length > 150);
 	third.kill("SIGKILL");
@@ -142,7 +142,7 @@ test("a node that was stopped past its term uses nothing more of the limit, and 
 	second.kill("SIGSTOP");
 	fleet.upstream.always(ANSWER);
 	await until(async () => (await leased()) === 0);
-	const tally = newTally();
+	const tally = createTally();
 	await hammer([first], 10, tally, undefined, key.apiKey);
 	expect(tally.served.length).toBe(requests);
 	second.kill("SIGCONT");

@@ -5,7 +5,7 @@
 import { afterEach, expect, test } from "bun:test";
 import { audit } from "../../src/ledger/index.ts";
 import { createAccount, credit, openAdmin } from "../../src/store/admin.ts";
-import { answered, BODY, hammer, NodeFleet, newTally, PRICE_NANO, type Tally } from "../support/node-fleet.ts";
+import { answered, BODY, createTally, hammer, NodeFleet, PRICE_NANO, type Tally } from "../support/node-fleet.ts";
 import { once, type PostgresCluster, type Standby, startPostgres, startStandby } from "../support/postgres-cluster.ts";
 import { type SlowProxy, startSlowProxy } from "../support/slow-proxy.ts";
 import { until } from "../support/until.ts";
@@ -82,7 +82,7 @@ test.each(["on", "remote_apply"])(
 		});
 		await until(async () => (await replicas(primary, "sync")) === 1, "the standby is synchronous");
 		const nodes = await fleet.start(3, REQUESTS);
-		const tally = newTally();
+		const tally = createTally();
 		let running = true;
 		const load = hammer(nodes, 24, tally, () => running);
 		await until(() => tally.served.length > 200);
@@ -118,7 +118,7 @@ test.each(["on", "remote_apply"])(
 test("with an asynchronous standby what it lacks is booked again from the nodes' journals, and credits and keys of that time are lost", async () => {
 	const { primary, standby, replication, on } = await startPair();
 	const nodes = await fleet.start(3, REQUESTS);
-	const tally = newTally();
+	const tally = createTally();
 	let running = true;
 	const load = hammer(nodes, 24, tally, () => running);
 	await until(() => tally.served.length > 200);

@@ -4,7 +4,7 @@
  */
 import { expect, test } from "bun:test";
 import { audit } from "../../src/ledger/index.ts";
-import { ANSWER, answered, BODY, hammer, NodeFleet, newTally, PRICE_NANO } from "../support/node-fleet.ts";
+import { ANSWER, answered, BODY, createTally, hammer, NodeFleet, PRICE_NANO } from "../support/node-fleet.ts";
 import { until } from "../support/until.ts";
 
 const fleet = NodeFleet.forTests();
@@ -14,7 +14,7 @@ test("200 clients on all nodes are served exactly as often as the credit allows,
 	const requests = 500;
 	const started = await fleet.start(3, requests);
 	expect(started.filter((node) => node.stdout().includes("sk_")).length).toBeLessThanOrEqual(1);
-	const tally = newTally();
+	const tally = createTally();
 	// Money that neither an answer nor a running request has when somebody is refused lies idle somewhere.
 	const idle: number[] = [];
 	tally.onRefusal = ({ served, running }) => idle.push(requests - served.length - running);
@@ -38,7 +38,7 @@ test("a node refuses nobody while others have money that they do not use", async
 	// The account is rich: each gets a lease for some requests to come.
 	for (const node of [second, third]) await answered(node);
 	expect(await fleet.leased()).toBeGreaterThan(2 * PRICE_NANO);
-	const tally = newTally();
+	const tally = createTally();
 	await hammer([first], 5, tally);
 	expect(tally).toMatchObject({ refused: 5, failed: 0 });
 	expect(tally.served.length).toBe(requests - 2);
@@ -49,7 +49,7 @@ test("kill -9 of a node in the middle leaves at most its lease to be returned, w
 	const requests = 1_500;
 	const [first, second, third] = await fleet.start(3, requests);
 	if (first === undefined || second === undefined || third === undefined) throw new Error("no nodes");
-	const tally = newTally();
+	const tally = createTally();
 	const load = hammer([first, second, third], 60, tally);
 	await until(() => tally.served.length > 200);
 	third.kill("SIGKILL");
@@ -84,7 +84,7 @@ test("a node that is killed and comes back on its folder has lost no acknowledge
 	const requests = 2_000;
 	const [first, second, third] = await fleet.start(3, requests);
 	if (first === undefined || second === undefined || third === undefined) throw new Error("no nodes");
-	const tally = newTally();
+	const tally = createTally();
 	let running = true;
 	const load = hammer([first, second, third], 60, tally, () => running);
 	await until(() => tally.served.length > 200);
@@ -95,7 +95,7 @@ test("a node that is killed and comes back on its folder has lost no acknowledge
 	const again = await fleet.startAgain(third, requests);
 	const found = new Set(await fleet.bookedIds());
 	expect(tally.served.filter((id) => !found.has(id))).toEqual([]);
-	const rest = newTally();
+	const rest = createTally();
 	await hammer([first, second, again], 60, rest);
 	expect(await fleet.posts()).toBe(requests);
 	expect(await fleet.balance()).toBe(0);
@@ -118,7 +118,7 @@ test("a node that was stopped past its term spends nothing more of it, its late 
 	second.kill("SIGSTOP");
 	fleet.upstream.always(ANSWER);
 	await until(async () => (await fleet.leased()) === 0);
-	const tally = newTally();
+	const tally = createTally();
 	await hammer([first], 20, tally);
 	expect(tally.served.length).toBe(requests);
 	expect(await fleet.balance()).toBe(0);

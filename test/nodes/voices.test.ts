@@ -86,7 +86,7 @@ const ask = (node: Served, method: string, path: string, body?: string | FormDat
 		...(body === undefined ? {} : { body }),
 	});
 
-async function newVoice(node: Served, model: string): Promise<string> {
+async function createVoice(node: Served, model: string): Promise<string> {
 	const form = new FormData();
 	form.set("model", model);
 	form.set("file", new Blob([sample as Uint8Array<ArrayBuffer>]), "me.wav");
@@ -102,7 +102,7 @@ const idsOn = async (node: Served) =>
 
 test("a voice made on one node speaks on the other by its sample, and is gone on both once it is deleted", async () => {
 	const [one, two] = nodes;
-	const voice = await newVoice(one, SENT_WITH);
+	const voice = await createVoice(one, SENT_WITH);
 	expect(await idsOn(two)).toEqual([voice]);
 	expect(await (await speak(two, SENT_WITH, voice)).bytes()).toEqual(audioOf("Hello."));
 	expect(clones.requests.at(-1)?.files.voice_file).toEqual(sample);
@@ -116,7 +116,7 @@ test("a voice made on one node speaks on the other by its sample, and is gone on
 
 test("an upstream that keeps voices is given the sample once by both nodes, and loses it with the handle", async () => {
 	const [one, two] = nodes;
-	const voice = await newVoice(one, KEPT);
+	const voice = await createVoice(one, KEPT);
 	const answers = await Promise.all([one, two, one, two, one, two].map((node) => speak(node, KEPT, voice)));
 	expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 200]);
 	for (const answer of answers) expect((await answer.bytes()).length).toBeGreaterThan(100);

@@ -63,7 +63,7 @@ const single = (index: number) => request("eth_getBalance", [`0x${index.toString
 const isSingle = (answer: unknown) => (answer as { result?: unknown }).result === "0x2a";
 
 /** What all that was asked cost, and that it was booked once. */
-async function expectBooks(gate: RunningGateway, posts: number, credits: number): Promise<void> {
+async function expectPosts(gate: RunningGateway, posts: number, credits: number): Promise<void> {
 	const rows = await gate.posts();
 	expect(rows).toHaveLength(posts);
 	expect(rows.reduce((sum, { price }) => sum + Number(price), 0)).toBe(credits * NANO_PER_CREDIT);
@@ -94,7 +94,7 @@ describe("one of two upstreams", () => {
 		const asked = faulty.requests.length;
 		expect(await load(gate, 20, single, isSingle)).toBe(0);
 		if (!isPause) expect(faulty.requests).toHaveLength(asked);
-		await expectBooks(gate, REQUESTS + 20, (REQUESTS + 20) * 20);
+		await expectPosts(gate, REQUESTS + 20, (REQUESTS + 20) * 20);
 		// Well again, it is found by its probes and asked first, as it was.
 		faulty.always({});
 		faulty.probesGet(null);
@@ -123,7 +123,7 @@ describe("one of two upstreams", () => {
 		faulty.always((asked) => (asked.isArray ? behaviour : { answer: right }));
 		good.always({ answer: right });
 		expect(await load(gate, 50, items, inOrder)).toBe(0);
-		await expectBooks(gate, 50, 50 * 5 * 20);
+		await expectPosts(gate, 50, 50 * 5 * 20);
 	});
 
 	test("serves another chain: it is never asked, and the other is", async () => {
@@ -131,7 +131,7 @@ describe("one of two upstreams", () => {
 		const gate = await gateBefore([wrong, good]);
 		expect(await load(gate, 50, single, isSingle)).toBe(0);
 		expect(wrong.requests).toHaveLength(0);
-		await expectBooks(gate, 50, 50 * 20);
+		await expectPosts(gate, 50, 50 * 20);
 	});
 
 	test("has a final block that goes back: what lies above it does not come from memory any more", async () => {
@@ -169,7 +169,7 @@ describe("one of two upstreams", () => {
 			seen = await read();
 			return seen === "new";
 		}, "the answer of after the reorg");
-		await expectBooks(gate, posts, posts * 20);
+		await expectPosts(gate, posts, posts * 20);
 	});
 
 	test("has a clock of its own: a pause until an instant of it is as long as it means", async () => {

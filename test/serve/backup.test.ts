@@ -28,7 +28,7 @@ afterEach(() => {
 	for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
 });
 
-function newFolder(): string {
+function createFolder(): string {
 	const folder = temporaryFolder();
 	folders.push(folder);
 	return folder;
@@ -101,12 +101,12 @@ function moneyOf(file: string): { balance: number; moved: number }[] {
 }
 
 test("a backup of a running server under load is restored elsewhere: everything acknowledged before it is there, and it serves", async () => {
-	const dataDir = newFolder();
+	const dataDir = createFolder();
 	const server = await started(dataDir);
 	const clients = load(server);
 	await clients.reached(50);
 	const before = [...clients.acknowledged];
-	const file = join(newFolder(), "copy.db");
+	const file = join(createFolder(), "copy.db");
 	const made = await turnpike(["backup", "--to", file, "--data", dataDir]);
 	expect(made.stderr).toBe("");
 	expect(made.stdout).toContain("its books balance");
@@ -114,7 +114,7 @@ test("a backup of a running server under load is restored elsewhere: everything 
 	await clients.reached(clients.acknowledged.length + 50);
 	server.kill("SIGKILL");
 	await clients.stop();
-	const restored = newFolder();
+	const restored = createFolder();
 	const back = await turnpike(["restore", "--from", file, "--data", restored]);
 	expect({ code: back.code, stderr: back.stderr }).toEqual({ code: 0, stderr: "" });
 	const inCopy = postIds(file);
@@ -136,11 +136,11 @@ test("a backup of a running server under load is restored elsewhere: everything 
 describe("an old journal beside a copy", () => {
 	/** A server that was killed under load behind a backup, and its posts. */
 	async function killedBehindBackup() {
-		const dataDir = newFolder();
+		const dataDir = createFolder();
 		const server = await started(dataDir);
 		const clients = load(server);
 		await clients.reached(20);
-		const file = join(newFolder(), "copy.db");
+		const file = join(createFolder(), "copy.db");
 		expect((await turnpike(["backup", "--to", file, "--data", dataDir])).code).toBe(0);
 		await clients.reached(clients.acknowledged.length + 20);
 		server.kill("SIGKILL");
@@ -193,14 +193,14 @@ describe("an old journal beside a copy", () => {
 	test("keeps a restore out of the folder; into an empty one the copy goes as another node", async () => {
 		const { dataDir, file } = await killedBehindBackup();
 		for (const kept of [["turnpike.db", "journal"], ["journal"]]) {
-			const folder = newFolder();
+			const folder = createFolder();
 			for (const name of kept) cpSync(join(dataDir, name), join(folder, name), { recursive: true });
 			const refused = await turnpike(["restore", "--from", file, "--data", folder]);
 			expect(refused.code).toBe(1);
 			expect(refused.stderr).toContain("name an empty folder with --data");
 			expect(existsSync(join(folder, "turnpike.db"))).toBe(kept.includes("turnpike.db"));
 		}
-		const folder = newFolder();
+		const folder = createFolder();
 		expect((await turnpike(["restore", "--from", file, "--data", folder])).code).toBe(0);
 		// Someone brings the old journal after all: it is another node's.
 		cpSync(join(dataDir, "journal"), join(folder, "journal"), { recursive: true });
@@ -212,7 +212,7 @@ describe("an old journal beside a copy", () => {
 
 describe("turnpike backup", () => {
 	async function quietStore(): Promise<string> {
-		const dataDir = newFolder();
+		const dataDir = createFolder();
 		expect((await turnpike(["accounts", "create", "one", "--data", dataDir])).code).toBe(1);
 		const server = await started(dataDir);
 		server.kill("SIGTERM");
@@ -222,7 +222,7 @@ describe("turnpike backup", () => {
 
 	test("names files in a folder by their time, and keeps as many as it is told", async () => {
 		const dataDir = await quietStore();
-		const folder = join(newFolder(), "backups");
+		const folder = join(createFolder(), "backups");
 		mkdirSync(folder);
 		for (const name of [
 			"turnpike-20250101T000000Z.db",
@@ -244,7 +244,7 @@ describe("turnpike backup", () => {
 
 	test("replaces no file, and leaves none where the books do not balance", async () => {
 		const dataDir = await quietStore();
-		const folder = newFolder();
+		const folder = createFolder();
 		const there = join(folder, "there.db");
 		writeFileSync(there, "mine");
 		const refused = await turnpike(["backup", "--to", there, "--data", dataDir]);
@@ -260,13 +260,13 @@ describe("turnpike backup", () => {
 	});
 
 	test("that is ended by a signal leaves no file", async () => {
-		const dataDir = newFolder();
+		const dataDir = createFolder();
 		fillStore(dataDir, { accounts: 1_000, keys: 1_000, posts: 100_000 });
 		for (const [signal, code] of [
 			["SIGTERM", 143],
 			["SIGINT", 130],
 		] as const) {
-			const folder = newFolder();
+			const folder = createFolder();
 			const file = join(folder, "copy.db");
 			const command = spawnTurnpike(["backup", "--to", file, "--data", dataDir]);
 			await until(() => existsSync(`${file}.tmp`) || existsSync(file), "the copy has begun");
@@ -281,7 +281,7 @@ describe("turnpike backup", () => {
 
 	test("is for SQLite; misuse exits with 64", async () => {
 		const env = { TURNPIKE_STORE: "postgres://127.0.0.1:1/none" };
-		const dataDir = newFolder();
+		const dataDir = createFolder();
 		for (const [command, text] of [
 			["backup", "pg_dump"],
 			["restore", "PostgreSQL"],
@@ -304,12 +304,12 @@ describe("turnpike backup", () => {
 
 describe("turnpike restore", () => {
 	test("takes no file that is damaged, is no store, or is not there; the folder stays empty", async () => {
-		const folder = newFolder();
-		const text = join(newFolder(), "text.db");
+		const folder = createFolder();
+		const text = join(createFolder(), "text.db");
 		writeFileSync(text, "this is no database ".repeat(100));
-		const empty = join(newFolder(), "empty.db");
+		const empty = join(createFolder(), "empty.db");
 		writeFileSync(empty, "");
-		const live = join(newFolder(), "turnpike.db");
+		const live = join(createFolder(), "turnpike.db");
 		writeFileSync(live, "a database ");
 		writeFileSync(`${live}-wal`, "its last writes");
 		const inUse = `${live} is a store that was in use, not a backup: its last writes are in turnpike.db-wal`;

@@ -11,7 +11,7 @@ import { until } from "../support/until.ts";
 let cluster: PostgresCluster | null = null;
 afterAll(() => cluster?.stop());
 
-async function newDatabase(): Promise<string> {
+async function createDatabase(): Promise<string> {
 	cluster ??= await startPostgres();
 	return cluster.newDatabase();
 }
@@ -24,7 +24,7 @@ function limitDescriptors({ pid }: Served, most: number | string): void {
 
 const STORES: readonly [name: string, newStore: () => Promise<string | undefined>][] = [
 	["SQLite", async () => undefined],
-	["PostgreSQL", newDatabase],
+	["PostgreSQL", createDatabase],
 ];
 
 test.skipIf(process.platform !== "linux" || Bun.which("prlimit") === null).each(STORES)(

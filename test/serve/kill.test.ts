@@ -27,14 +27,14 @@ let cluster: PostgresCluster | null = null;
 
 afterAll(() => cluster?.stop());
 
-async function newDatabase(): Promise<string> {
+async function createDatabase(): Promise<string> {
 	cluster ??= await startPostgres();
 	return cluster.newDatabase();
 }
 
 const STORES: readonly [name: string, rounds: number, newStore: () => Promise<string | undefined>][] = [
 	["SQLite", 30, async () => undefined],
-	["PostgreSQL", 10, newDatabase],
+	["PostgreSQL", 10, createDatabase],
 ];
 
 test.each(STORES)(

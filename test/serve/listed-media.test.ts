@@ -4,12 +4,12 @@ import { ScoredEngine } from "../support/image-engine.ts";
 import { type RunningGateway, startGateway, upstreamEntry } from "../support/running-gateway.ts";
 import { audioOf } from "../support/scripted-audio-upstream.ts";
 
-interface Asked {
+interface ReceivedRequest {
 	readonly path: string;
 	readonly body: Readonly<Record<string, unknown>>;
 }
 
-const asked: Asked[] = [];
+const asked: ReceivedRequest[] = [];
 const PICTURE = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 const server = Bun.serve({
 	port: 0,
@@ -17,7 +17,7 @@ const server = Bun.serve({
 		const path = new URL(request.url).pathname;
 		if (path === "/v1/models") return Response.json({ data: [{ id: "tts-1" }, { id: "dall-e-3" }, { id: "some-chat" }] });
 		if (path === "/v1/audio/voices") return Response.json({ voices: ["bella", "nova"] });
-		asked.push({ path, body: (await request.json()) as Asked["body"] });
+		asked.push({ path, body: (await request.json()) as ReceivedRequest["body"] });
 		if (path === "/v1/audio/speech")
 			return new Response(audioOf("Hello.") as Uint8Array<ArrayBuffer>, { headers: { "content-type": "audio/mpeg" } });
 		return Response.json({ created: 1, data: [{ b64_json: PICTURE }] });

@@ -23,7 +23,7 @@ afterAll(async () => {
 	await upstream.stop();
 });
 
-async function newKey(): Promise<string> {
+async function createKey(): Promise<string> {
 	const ask = async (path: string, body: object) => {
 		const answer = await fetch(`${server.served.url}/api/v1/admin/accounts${path}`, {
 			method: "POST",
@@ -37,7 +37,7 @@ async function newKey(): Promise<string> {
 }
 
 test("60 sockets of wrong bodies at once", async () => {
-	const [flooding, other] = [await newKey(), await newKey()];
+	const [flooding, other] = [await createKey(), await createKey()];
 	const wrong = `{"model":"m","messages":[{"role":"user","content":[${Array(120_000).fill(1).join(",")}]}]}`;
 	const hello = { model: "m", messages: [{ role: "user", content: "hello" }] };
 	expect((await server.served.chat(hello, { key: other })).status).toBe(200);

@@ -3,9 +3,9 @@
 import type { ChangeListener, LeaseRequest, Recall, SharedStore } from "../../src/store/core/store.ts";
 import { StoreSilentError } from "../../src/store/core/store-faults.ts";
 import type { Closable } from "../../src/store/postgres/store-connection.ts";
-import { type BooksOptions, SimulatedBooks } from "./books.ts";
 import type { ProcessTime } from "./process-time.ts";
 import type { Random } from "./random.ts";
+import { SimulatedStore, type SimulatedStoreOptions } from "./store.ts";
 import type { World } from "./world.ts";
 
 /** How long one way to the database takes, transactions and waits for rows included. */
@@ -18,7 +18,7 @@ export interface Latency {
 }
 
 export class SimulatedDatabase {
-	readonly books: SimulatedBooks;
+	readonly store: SimulatedStore;
 	/** Trips of each kind that came to it. */
 	readonly trips = { lease: 0, batch: 0, other: 0 };
 	/** What the trips for leases asked. */
@@ -32,11 +32,11 @@ export class SimulatedDatabase {
 	/** Connections of before a failover are dead. */
 	#generation = 0;
 
-	constructor(world: World, random: Random, latency: Latency, options: BooksOptions) {
+	constructor(world: World, random: Random, latency: Latency, options: SimulatedStoreOptions) {
 		this.#world = world;
 		this.#random = random;
 		this.#latency = latency;
-		this.books = new SimulatedBooks(options);
+		this.store = new SimulatedStore(options);
 	}
 
 	get up(): boolean {
@@ -47,7 +47,7 @@ export class SimulatedDatabase {
 	failover(how: "crash" | "replica", lostMs: number, downMs: number): void {
 		this.#generation++;
 		this.#up = false;
-		this.books.rows.failover(how, lostMs);
+		this.store.rows.failover(how, lostMs);
 		this.#world.at(this.#world.nowMs + downMs, () => {
 			this.#up = true;
 		});
@@ -62,7 +62,7 @@ export class SimulatedDatabase {
 	 * A question and its answer, each on its way for a while. What a cut-off way holds back may arrive when it is whole
 	 * again, long after anybody waits for it; a node whose connection broke does not know whether its transaction was done.
 	 */
-	ask<T>(time: ProcessTime, network: NodeNetwork, work: (books: SimulatedBooks) => T | Promise<T>): Promise<T> {
+	ask<T>(time: ProcessTime, network: NodeNetwork, work: (books: SimulatedStore) => T | Promise<T>): Promise<T> {
 		return new Promise((resolve, reject) => {
 			const generation = this.#generation;
 			const answer = (settle: () => void): void => this.#travel(network, (ms) => time.after(ms, settle));
@@ -74,7 +74,7 @@ export class SimulatedDatabase {
 				const answerWith = (settle: () => void): void =>
 					answer(() => (generation === this.#generation ? settle() : reject(new StoreSilentError("the connection broke"))));
 				try {
-					const result = work(this.books);
+					const result = work(this.store);
 					if (!(result instanceof Promise)) answerWith(() => resolve(result));
 					else
 						result.then(
@@ -96,7 +96,7 @@ export class SimulatedDatabase {
 
 	/** Tells a node of notices; those that come while nothing can reach it are lost. */
 	listen(time: ProcessTime, network: NodeNetwork, changed: () => void, recalled: (recall: Recall) => void): () => void {
-		return this.books.onNotice((notice) => {
+		return this.store.onNotice((notice) => {
 			if (!this.#up || network.cut || time.killed || this.#random.chance(this.noticeLoss)) return;
 			time.after(this.wayMs(), () => ("changed" in notice ? changed() : recalled(notice)));
 		});
@@ -141,7 +141,7 @@ export class SimulatedConnection implements Closable {
 
 	ask<T>(
 		kind: keyof SimulatedDatabase["trips"],
-		work: (books: SimulatedBooks) => T | Promise<T>,
+		work: (books: SimulatedStore) => T | Promise<T>,
 		leases: readonly LeaseRequest[] = [],
 	): Promise<T> {
 		if (this.#closed) return Promise.reject(new StoreSilentError("the connection is closed"));
@@ -159,7 +159,7 @@ export class SimulatedConnection implements Closable {
 }
 
 /** The shared books as a store thread asks them, over the simulated way. */
-export const simulatedBooks: SharedStore<SimulatedConnection> = {
+export const simulatedStore: SharedStore<SimulatedConnection> = {
 	latestEpoch: (on, nodeId) => on.ask("other", (books) => books.latestBoot(nodeId)),
 	isKnownEpoch: (on, boot) => on.ask("other", (books) => books.knownBoot(boot)),
 	startEpoch: (on, before, termMs) => on.ask("other", (books) => books.startBoot(before, termMs)),
@@ -191,7 +191,7 @@ export const simulatedBooks: SharedStore<SimulatedConnection> = {
 	},
 };
 
-export class SimulatedEar implements ChangeListener {
+export class SimulatedChangeListener implements ChangeListener {
 	readonly #database: SimulatedDatabase;
 	readonly #time: ProcessTime;
 	readonly #network: NodeNetwork;

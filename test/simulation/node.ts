@@ -13,7 +13,7 @@ import { GuardedJournal, TermGuard } from "../../src/store/postgres/term-guard.t
 import { StoreClient } from "../../src/store/store-client.ts";
 import type { FromThread, OpenedReport, WorkMessage } from "../../src/store/thread-protocol.ts";
 import { sleep } from "../../src/telemetry/clock.ts";
-import { NodeNetwork, SimulatedConnection, type SimulatedDatabase, SimulatedEar, simulatedBooks } from "./database.ts";
+import { NodeNetwork, SimulatedChangeListener, SimulatedConnection, type SimulatedDatabase, simulatedStore } from "./database.ts";
 import { SimulatedDisk, SimulatedJournal } from "./journal.ts";
 import { ProcessTime } from "./process-time.ts";
 import type { World } from "./world.ts";
@@ -227,7 +227,7 @@ export class SimulatedNode {
 		const { network } = this;
 		const link = () =>
 			new StoreConnection<SimulatedConnection>(() => new SimulatedConnection(database, time, network), time, ONE_SERVER);
-		const ear = new SimulatedEar(database, time, network);
+		const ear = new SimulatedChangeListener(database, time, network);
 		const loop: { client: StoreClient | null; report: OpenedReport | null } = { client: null, report: null };
 		const send = (message: FromThread): void => {
 			time.after(HOP_MS, () => {
@@ -244,12 +244,12 @@ export class SimulatedNode {
 			try {
 				thread = await StoreThread.open(
 					{
-						store: simulatedBooks,
+						store: simulatedStore,
 						link: link(),
 						monitor: (hooks) =>
 							new PostgresMonitor({
 								...hooks,
-								sharedStore: simulatedBooks,
+								sharedStore: simulatedStore,
 								link: link(),
 								changeListener: ear,
 								clock,

@@ -8,11 +8,11 @@ import type { NodeEpoch } from "../../src/store/core/batch-applier.ts";
 import { windowDays } from "../../src/store/core/caller-rows.ts";
 import { limitNano } from "../../src/store/core/key-limits.ts";
 import { Bits } from "./bits.ts";
-import type { Limits } from "./books.ts";
 import type { SimulatedDatabase } from "./database.ts";
 import type { SimulatedDisk } from "./journal.ts";
 import type { NodeWitness, SimulatedNode, SimulatedRequest } from "./node.ts";
 import { requestNumber } from "./rows.ts";
+import type { Limits } from "./store.ts";
 import type { World } from "./world.ts";
 
 /** What other nodes are asked for is waited for 300 ms; after a refusal the next 100 ms need no trip; the rest are ways. */
@@ -83,7 +83,7 @@ export class Oracle implements NodeWitness {
 	held(node: SimulatedNode, request: SimulatedRequest): void {
 		this.counts.held++;
 		this.#world.note(request.number * 4 + 1);
-		const term = this.#database().books.rows.term({ id: node.id, epoch: node.epoch });
+		const term = this.#database().store.rows.term({ id: node.id, epoch: node.epoch });
 		// Where a failover lost the whole boot, its leases are lost ones, too: those are counted as such.
 		if (term?.fenced === true || this.#ended.has(`${node.id}/${node.epoch}`))
 			this.find(`${node.id} held ${request.worst} for request ${request.number} after its term`);
@@ -129,7 +129,7 @@ export class Oracle implements NodeWitness {
 	fenced(node: NodeEpoch): void {
 		this.counts.fences++;
 		this.#ended.add(`${node.id}/${node.epoch}`);
-		const { rows } = this.#database().books;
+		const { rows } = this.#database().store;
 		const of = this.nodes.find(({ id }) => id === node.id);
 		if (of === undefined) return;
 		for (const [accountId, secured] of of.open) {
@@ -154,7 +154,7 @@ export class Oracle implements NodeWitness {
 
 	/** What must be true at any moment. */
 	checkNow(): void {
-		const { rows } = this.#database().books;
+		const { rows } = this.#database().store;
 		if (rows.totals.rejected > 0) this.find(`${rows.totals.rejected} posts were rejected`);
 		for (const boot of rows.fencedWithLeases()) this.find(`boot ${boot} was fenced and has leases`);
 		for (const [accountId, overrun] of rows.overruns) {
@@ -168,7 +168,7 @@ export class Oracle implements NodeWitness {
 	#checkLimit(keyId: string, day: number): void {
 		const { usd, diem, period } = this.limitsOf(keyId);
 		if (usd === null && diem === null) return;
-		const used = this.#database().books.rows.used(keyId, windowDays(period, day));
+		const used = this.#database().store.rows.used(keyId, windowDays(period, day));
 		const most = this.limitExposure.get(accountOf(keyId)) ?? 0;
 		if (used.usd > limitNano(usd) + most || used.diem > limitNano(diem) + most)
 			this.find(`${keyId} used ${used.usd} and ${used.diem} of ${usd} and ${diem}, its limits can be passed by ${most}`);
@@ -179,7 +179,7 @@ export class Oracle implements NodeWitness {
 		this.checkNow();
 		const { earlyRefusals } = this.counts;
 		if (earlyRefusals > mostEarly * requests) this.find(`${earlyRefusals} of ${requests} requests were refused early`);
-		const { rows } = this.#database().books;
+		const { rows } = this.#database().store;
 		const { totals } = rows;
 		let left = 0n;
 		let leftDiem = 0n;
@@ -213,7 +213,7 @@ export class Oracle implements NodeWitness {
 			if (this.#answered.has(number) && !rows.posted.has(number) && !this.#answeredByDisk.has(number))
 				this.find(`request ${number} was answered and is not booked`);
 		}
-		if (this.#database().books.rows.totals.posts > this.counts.posted) this.find("a post was booked twice");
+		if (this.#database().store.rows.totals.posts > this.counts.posted) this.find("a post was booked twice");
 	}
 
 	find(finding: string): void {
@@ -235,7 +235,7 @@ export class Oracle implements NodeWitness {
 			const deaf = node === at || !node.serving || node.network.cut || now < (this.#nodeUnsettledUntilMs.get(node.index) ?? 0);
 			if (!deaf && now - use.atMs > RECALL_MS) overdue += sum;
 		}
-		const { rows } = this.#database().books;
+		const { rows } = this.#database().store;
 		const free = (["usd", "bundled"] as const).reduce((sum, source) => {
 			const purse = rows.balanceRow(accountId, source, 0);
 			return sum + (purse === undefined ? 0 : purse.balance - purse.leased);
@@ -266,7 +266,7 @@ export class Oracle implements NodeWitness {
 	}
 
 	#lostNano(): number {
-		const { posted } = this.#database().books.rows;
+		const { posted } = this.#database().store.rows;
 		let sum = 0;
 		const add = (text: string): void => {
 			const record = JSON.parse(text) as PostRecord;

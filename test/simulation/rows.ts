@@ -6,7 +6,7 @@ import { RecordFault } from "../../src/store/core/record-fault.ts";
 import type { StoredEpoch } from "../../src/store/core/store.ts";
 import type { CapAmounts, RetainedCap, StoreChange } from "../../src/store/port.ts";
 import { Bits } from "./bits.ts";
-import type { Opening } from "./books.ts";
+import type { Opening } from "./store.ts";
 
 export interface BalanceRow {
 	balance: number;

@@ -1,8 +1,9 @@
 /** What a run is made of: nodes, accounts, load, and what goes wrong. Everything follows from the seed. */
-import type { BooksOptions, Limits, Opening } from "./books.ts";
+
 import type { Latency } from "./database.ts";
 import type { NodeMutation } from "./node.ts";
 import { Random } from "./random.ts";
+import type { Limits, Opening, SimulatedStoreOptions } from "./store.ts";
 
 export interface Scenario {
 	readonly seed: number;
@@ -24,7 +25,7 @@ export interface Scenario {
 	/** Early refusals at most, as a part of all requests. With faults there may be more: a dead node's leases wait for its end. */
 	readonly mostEarlyRefusals: number;
 	/** Rules left out on purpose, to see that they are missed. */
-	readonly broken?: { readonly node?: ReadonlySet<NodeMutation>; readonly books?: NonNullable<BooksOptions["broken"]> };
+	readonly broken?: { readonly node?: ReadonlySet<NodeMutation>; readonly books?: NonNullable<SimulatedStoreOptions["broken"]> };
 }
 
 /** How often each thing goes wrong, over all nodes, per minute. */

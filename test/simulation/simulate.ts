@@ -137,7 +137,7 @@ class Simulation {
 		world.run(world.nowMs + STOP_WITHIN_MS);
 		this.#oracle.checkEnd(this.#requests, this.#scenario.mostEarlyRefusals);
 		const { counts } = this.#oracle;
-		const { totals, commits } = this.#database.books.rows;
+		const { totals, commits } = this.#database.store.rows;
 		const seconds = loadMs / 1_000;
 		return {
 			seed: this.#scenario.seed,
@@ -167,7 +167,7 @@ class Simulation {
 	}
 
 	#written(): { commits: number; rows: number } {
-		const { commits, rowsWritten } = this.#database.books.rows;
+		const { commits, rowsWritten } = this.#database.store.rows;
 		return { commits: Object.values(commits).reduce((sum, count) => sum + count, 0), rows: rowsWritten };
 	}
 
@@ -213,7 +213,7 @@ class Simulation {
 		if (nextMs >= untilMs) return;
 		this.#world.at(nextMs, () => {
 			const rank = accountRank(random, this.#scenario.accounts);
-			if (this.#database.up) this.#database.books.credit(`a${rank}`, USUAL_HOLD * 10);
+			if (this.#database.up) this.#database.store.credit(`a${rank}`, USUAL_HOLD * 10);
 			this.#credit(untilMs);
 		});
 	}

@@ -1,6 +1,6 @@
 /** A model server in a stand-in for an enclave: attests, opens what is sealed for its key, seals what it says, signs. */
 import { randomUUID } from "node:crypto";
-import { isPacket, type Keys, newKeys, open, seal } from "./sealed-crypto.ts";
+import { createKeys, isPacket, type Keys, open, seal } from "./sealed-crypto.ts";
 
 export interface AttestingBehaviour {
 	/** In place of an answer to a chat. */
@@ -44,7 +44,7 @@ export const PIECES = ["Sealed", " words", " of", " the", " model", " – ünïc
 export const USAGE = { prompt_tokens: 21, completion_tokens: 7, total_tokens: 28 };
 
 export function startAttestingUpstream(): AttestingUpstream {
-	const keys = newKeys();
+	const keys = createKeys();
 	let behaviour: AttestingBehaviour = {};
 	const [heard, reports, signatures, packetTexts, reportQueries]: [Heard[], string[], string[], string[], URLSearchParams[]] = [
 		[],

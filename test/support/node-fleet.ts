@@ -26,7 +26,7 @@ export interface Tally {
 	onRefusal: (tally: Tally) => void;
 }
 
-export const newTally = (): Tally => ({ served: [], refused: 0, failed: 0, running: 0, onRefusal: () => {} });
+export const createTally = (): Tally => ({ served: [], refused: 0, failed: 0, running: 0, onRefusal: () => {} });
 
 export class NodeFleet {
 	readonly nodes: Served[] = [];

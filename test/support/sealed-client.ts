@@ -2,7 +2,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { type Hex, verifyMessage } from "viem";
 import { type ChatChunk, eventsOf } from "./chat-bodies.ts";
-import { isPacket, type Keys, newKeys, open, seal } from "./sealed-crypto.ts";
+import { createKeys, isPacket, type Keys, open, seal } from "./sealed-crypto.ts";
 
 export interface Attestation {
 	readonly verified: boolean;
@@ -31,7 +31,7 @@ export interface Message {
 
 export class SealedClient {
 	readonly attestation: Attestation;
-	readonly keys: Keys = newKeys();
+	readonly keys: Keys = createKeys();
 	readonly #url: string;
 	readonly #key: string;
 	readonly #model: string;

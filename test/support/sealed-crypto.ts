@@ -8,7 +8,7 @@ export interface Keys {
 	readonly publicKey: string;
 }
 
-export function newKeys(): Keys {
+export function createKeys(): Keys {
 	const privateKey = secp256k1.utils.randomPrivateKey();
 	return { privateKey, publicKey: Buffer.from(secp256k1.getPublicKey(privateKey, false)).toString("hex") };
 }
@@ -21,7 +21,7 @@ function derived(privateKey: Uint8Array, publicKey: string): Buffer {
 }
 
 export function seal(text: string | Uint8Array, publicKey: string): string {
-	const ephemeral = newKeys();
+	const ephemeral = createKeys();
 	const nonce = randomBytes(12);
 	const cipher = createCipheriv("aes-256-gcm", derived(ephemeral.privateKey, publicKey), nonce);
 	const sealed = Buffer.concat([

@@ -24,7 +24,7 @@ export interface Web3Gateway {
 	stop(): Promise<void>;
 }
 
-export const newWallet = (): PrivateKeyAccount => privateKeyToAccount(generatePrivateKey());
+export const createWallet = (): PrivateKeyAccount => privateKeyToAccount(generatePrivateKey());
 
 export interface Web3GatewayOptions {
 	readonly clock?: Clock;
@@ -68,7 +68,7 @@ export async function startWeb3Gateway({ clock, chain, limits }: Web3GatewayOpti
 		post,
 		mint: async (wallet, body) => (await taken<{ data: CreatedKey }>(await post(wallet, body))).data,
 		async staker(stakeDiem = "5") {
-			const wallet = newWallet();
+			const wallet = createWallet();
 			const { accountId } = await gate.newKey({ changes: { wallet: wallet.address, stakeDiem } });
 			return { wallet, accountId };
 		},

@@ -2,7 +2,7 @@
 import { openAdmin } from "../../src/store/admin.ts";
 import { TestTopUpService } from "../support/test-top-up-service.ts";
 
-interface Given {
+interface Settings {
 	readonly url: string;
 	readonly dir: string;
 	readonly payTo: string;
@@ -10,7 +10,7 @@ interface Given {
 	readonly header: string;
 }
 
-const { url, dir, payTo, key, header } = JSON.parse(process.argv[2] ?? "{}") as Given;
+const { url, dir, payTo, key, header } = JSON.parse(process.argv[2] ?? "{}") as Settings;
 const books = { dir, admin: () => openAdmin(dir) };
 const service = await TestTopUpService.open({ chain: { url }, books, payTo, key });
 service.fault = "killed-after-broadcast";

@@ -31,12 +31,12 @@ export function RequestsPage(): ReactNode {
 					Find
 				</button>
 			</form>
-			{id === "" ? null : <Found id={id} />}
+			{id === "" ? null : <RequestView id={id} />}
 		</Page>
 	);
 }
 
-function Found({ id }: { readonly id: string }) {
+function RequestView({ id }: { readonly id: string }) {
 	const query = useQuery(queries.request(id));
 	if (query.error instanceof Refused && query.error.status === 404)
 		return (

@@ -10,15 +10,15 @@ export function CopyButton({
 	readonly label?: string;
 	readonly what: string;
 }) {
-	const [said, setSaid] = useState("");
+	const [status, setStatus] = useState("");
 	const copy = async () => {
 		try {
 			await navigator.clipboard.writeText(text);
-			setSaid("Copied");
+			setStatus("Copied");
 		} catch {
-			setSaid("Select the text and copy it manually");
+			setStatus("Select the text and copy it manually");
 		}
-		setTimeout(() => setSaid(""), 1_600);
+		setTimeout(() => setStatus(""), 1_600);
 	};
 	return (
 		<>
@@ -26,12 +26,12 @@ export function CopyButton({
 				type="button"
 				className="button button-small copy"
 				onClick={copy}
-				aria-label={said === "" ? `${label} ${what}` : said}
+				aria-label={status === "" ? `${label} ${what}` : status}
 			>
-				{said === "" ? label : said}
+				{status === "" ? label : status}
 			</button>
 			<span className="unseen" role="status">
-				{said}
+				{status}
 			</span>
 		</>
 	);

@@ -2,14 +2,14 @@ import type { ReactNode } from "react";
 import { faultText } from "../api/call.ts";
 import { Refused, Unreachable } from "../api/refused.ts";
 
-interface Asked<T> {
+interface QueryState<T> {
 	readonly data: T | undefined;
 	readonly error: Error | null;
 	refetch(): unknown;
 }
 
 /** Shows a query's data, its loading state, or its error. Old data stays in view below the error. */
-export function Loaded<T>({ query, children }: { readonly query: Asked<T>; readonly children: (data: T) => ReactNode }) {
+export function Loaded<T>({ query, children }: { readonly query: QueryState<T>; readonly children: (data: T) => ReactNode }) {
 	const { data, error } = query;
 	if (data === undefined && error === null) return <Waiting />;
 	// The banner already reports an unreachable server, so pages with data do not repeat it.

@@ -1,5 +1,5 @@
 import { ApiError } from "../../errors/index.ts";
-import { accountIdOf, newAccountId } from "../../store/account-id.ts";
+import { accountIdOf, createAccountId } from "../../store/account-id.ts";
 import type { AccountPlace, AccountView } from "../../store/admin/account-view.ts";
 import type { NewAccount } from "../../store/admin/accounts.ts";
 import type { ListMoney, MoneyEntry } from "../../store/admin/list-money.ts";
@@ -39,7 +39,7 @@ export class AccountService {
 		account: Omit<NewAccount, "id" | "firstKey">,
 		idempotencyKey: string | null,
 	): Promise<{ readonly account: AccountView; readonly replayed: boolean }> {
-		const id = idempotencyKey === null ? newAccountId() : accountIdOf(`account ${idempotencyKey}`);
+		const id = idempotencyKey === null ? createAccountId() : accountIdOf(`account ${idempotencyKey}`);
 		return orApiError(this.#store.admin("createAccount", { ...account, id }));
 	}
 

@@ -83,7 +83,7 @@ export class UpstreamVoiceRegistry {
 	 */
 	async orphaned(rows: number): Promise<readonly OrphanedVoice[]> {
 		const nowMs = this.#deps.clock.wallMs();
-		const claim = newClaim();
+		const claim = createClaim();
 		const voices = await this.#deps.store.admin("takeLeftVoices", { claim, nowMs, untilMs: nowMs + RETRY_DELETE_MS, rows });
 		return voices.map((voice) => ({ ...voice, claim }));
 	}
@@ -94,7 +94,7 @@ export class UpstreamVoiceRegistry {
 
 	async #find(voiceId: string, upstream: string, api: UpstreamVoiceApi): Promise<string> {
 		const { store, clock, timers } = this.#deps;
-		const claim = newClaim();
+		const claim = createClaim();
 		for (let waitedMs = 0; waitedMs <= CLAIM_MS; waitedMs += POLL_MS) {
 			const nowMs = clock.wallMs();
 			const claimRequest = { voiceId, upstream, claim, nowMs, untilMs: nowMs + CLAIM_MS };
@@ -132,6 +132,6 @@ export class UpstreamVoiceRegistry {
 	}
 }
 
-function newClaim(): string {
+function createClaim(): string {
 	return randomBytes(12).toString("base64url");
 }

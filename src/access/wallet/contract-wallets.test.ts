@@ -5,10 +5,10 @@ import { until } from "../../../test/support/until.ts";
 import { ApiError } from "../../errors/index.ts";
 import { Chain } from "../evm/index.ts";
 import { writeMessage } from "./sign-in-message.ts";
-import { encode, evmHeader, message, NOW, newSignIn, newWallet, outcome, type Signer } from "./testing/sign-ins.ts";
+import { createSignIn, createWallet, encode, evmHeader, message, NOW, outcome, type Signer } from "./testing/sign-ins.ts";
 
 let chain: StakingChain;
-const owner = newWallet();
+const owner = createWallet();
 
 beforeAll(async () => {
 	chain = await startStakingChain({ genesisSeconds: Math.floor(NOW / 1000) });
@@ -39,35 +39,37 @@ async function future(): Promise<{ readonly address: string; readonly wrap: (sig
 test("a contract signs in by its owner, and not by anybody else", async () => {
 	const made = await chain.deploy("SmartWallet", [owner.address]);
 	const identity = `eip155:8453:${made.toLowerCase()}`;
-	expect(await outcome(newSignIn({ chain: node() }), await contractHeader(made))).toBe(identity);
-	expect(await outcome(newSignIn({ chain: node() }), await contractHeader(made, newWallet()))).toBe("signature_mismatch");
-	expect(await outcome(newSignIn({ chain: null }), await contractHeader(made))).toBe("signature_mismatch");
+	expect(await outcome(createSignIn({ chain: node() }), await contractHeader(made))).toBe(identity);
+	expect(await outcome(createSignIn({ chain: node() }), await contractHeader(made, createWallet()))).toBe("signature_mismatch");
+	expect(await outcome(createSignIn({ chain: null }), await contractHeader(made))).toBe("signature_mismatch");
 });
 
 test("a contract that is not deployed yet signs in by what will make it", async () => {
 	const { address, wrap } = await future();
-	expect(await outcome(newSignIn({ chain: node() }), await contractHeader(address, owner, wrap))).toBe(`eip155:8453:${address}`);
-	expect(await outcome(newSignIn({ chain: node() }), await contractHeader(address, newWallet(), wrap))).toBe(
+	expect(await outcome(createSignIn({ chain: node() }), await contractHeader(address, owner, wrap))).toBe(
+		`eip155:8453:${address}`,
+	);
+	expect(await outcome(createSignIn({ chain: node() }), await contractHeader(address, createWallet(), wrap))).toBe(
 		"signature_mismatch",
 	);
-	expect(await outcome(newSignIn({ chain: node() }), await contractHeader(newWallet().address, owner, wrap))).toBe(
+	expect(await outcome(createSignIn({ chain: node() }), await contractHeader(createWallet().address, owner, wrap))).toBe(
 		"signature_mismatch",
 	);
-	expect(await outcome(newSignIn({ chain: node() }), await contractHeader(address))).toBe("signature_mismatch");
+	expect(await outcome(createSignIn({ chain: node() }), await contractHeader(address))).toBe("signature_mismatch");
 });
 
 test("wallets with a key never ask the node, those with a wrong signature only once", async () => {
-	const signIn = newSignIn({ chain: node() });
+	const signIn = createSignIn({ chain: node() });
 	expect(await outcome(signIn, await evmHeader(owner))).toBe(`eip155:8453:${owner.address.toLowerCase()}`);
 	expect(asked()).toBe(0);
-	const signature = await newWallet().signMessage({ message: "other" });
+	const signature = await createWallet().signMessage({ message: "other" });
 	expect(await outcome(signIn, await evmHeader(owner, {}, { signature }))).toBe("signature_mismatch");
 	expect([...chain.calls.keys()].sort()).toEqual(["eth_chainId", "eth_getCode"]);
 });
 
 test("a contract's word is believed for half a minute", async () => {
 	const made = await chain.deploy("SmartWallet", [owner.address]);
-	const signIn = newSignIn({ chain: node() });
+	const signIn = createSignIn({ chain: node() });
 	const header = await contractHeader(made);
 	await outcome(signIn, header);
 	const once = asked();
@@ -81,7 +83,7 @@ test("a contract's word is believed for half a minute", async () => {
 
 test("one check serves all that come with the same header at once", async () => {
 	const made = await chain.deploy("SmartWallet", [owner.address]);
-	const signIn = newSignIn({ chain: node() });
+	const signIn = createSignIn({ chain: node() });
 	const header = await contractHeader(made);
 	const found = await Promise.all(Array.from({ length: 20 }, () => outcome(signIn, header)));
 	expect(new Set(found)).toEqual(new Set([`eip155:8453:${made.toLowerCase()}`]));
@@ -95,8 +97,8 @@ test("an address that asks the node too often is told to wait; all cheap checks 
 		taken.push(address);
 		if (left-- <= 0) throw new ApiError("RATE_LIMIT_EXCEEDED");
 	};
-	const signIn: Signer = newSignIn({ chain: node(), takeContractCheck });
-	const wrong = async () => outcome(signIn, await contractHeader(newWallet().address));
+	const signIn: Signer = createSignIn({ chain: node(), takeContractCheck });
+	const wrong = async () => outcome(signIn, await contractHeader(createWallet().address));
 	expect(await outcome(signIn, await evmHeader(owner, { domain: "evil.test" }))).toBe("domain_mismatch");
 	expect(await outcome(signIn, await evmHeader(owner))).toStartWith("eip155:");
 	expect(taken).toEqual([]);
@@ -111,14 +113,14 @@ test("an address that asks the node too often is told to wait; all cheap checks 
 test("while the node does not answer, or is of another chain, nothing can be said: 503, and good when it is back", async () => {
 	const made = await chain.deploy("SmartWallet", [owner.address]);
 	const header = await contractHeader(made);
-	const signIn = newSignIn({ chain: node() });
+	const signIn = createSignIn({ chain: node() });
 	chain.answer = "down";
 	expect(await outcome(signIn, header)).toBe("503 SERVICE_UNAVAILABLE");
 	expect(await outcome(signIn, await evmHeader(owner))).toStartWith("eip155:");
 	chain.answer = null;
 	expect(await outcome(signIn, header)).toBe(`eip155:8453:${made.toLowerCase()}`);
 	const elsewhere = new Chain({ id: 1, rpcUrl: chain.url, timeoutMs: 30_000 });
-	expect(await outcome(newSignIn({ chain: elsewhere }), header)).toBe("503 SERVICE_UNAVAILABLE");
+	expect(await outcome(createSignIn({ chain: elsewhere }), header)).toBe("503 SERVICE_UNAVAILABLE");
 });
 
 /** A node of Base that answers when the test says so. */
@@ -143,8 +145,8 @@ function silentNode() {
 test("one network has half of the questions that are under way; who comes then is told to try again, others are not", async () => {
 	const silent = silentNode();
 	let taken = 0;
-	const signIn = newSignIn({ chain: silent.chain, takeContractCheck: () => void taken++ });
-	const wrong = async (address?: string) => outcome(signIn, await contractHeader(newWallet().address), undefined, address);
+	const signIn = createSignIn({ chain: silent.chain, takeContractCheck: () => void taken++ });
+	const wrong = async (address?: string) => outcome(signIn, await contractHeader(createWallet().address), undefined, address);
 	const waiting = Array.from({ length: 32 }, () => wrong());
 	await until(() => taken === 32, "the questions of one network");
 	expect(await wrong()).toBe("503 SERVICE_UNAVAILABLE");
@@ -166,8 +168,8 @@ test("nobody waits long for a node that does not answer; what it was asked still
 			return () => {};
 		},
 	};
-	const signIn = newSignIn({ chain: silent.chain, timers });
-	const wrong = async () => outcome(signIn, await contractHeader(newWallet().address));
+	const signIn = createSignIn({ chain: silent.chain, timers });
+	const wrong = async () => outcome(signIn, await contractHeader(createWallet().address));
 	const waiting = Array.from({ length: 32 }, wrong);
 	await until(() => due.length === 32, "the questions");
 	for (const end of due) end();

@@ -1,17 +1,17 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { encode, evmHeader, newSignIn, newSolanaWallet, newWallet, outcome, solanaHeader } from "./testing/sign-ins.ts";
+import { createSignIn, createSolanaWallet, createWallet, encode, evmHeader, outcome, solanaHeader } from "./testing/sign-ins.ts";
 
 const RUNS = { numRuns: 300 };
-const wallet = newWallet();
-const solana = newSolanaWallet();
+const wallet = createWallet();
+const solana = createSolanaWallet();
 const EVM = await evmHeader(wallet);
 const SOLANA = solanaHeader(solana);
 const REASON = /^[a-z]+(_[a-z]+)*$/;
 
 /** What comes out is a refusal with a reason, never an identity and never a fault of ours. */
 async function expectRefused(header: string): Promise<void> {
-	const found = await outcome(newSignIn(), header);
+	const found = await outcome(createSignIn(), header);
 	if (!REASON.test(found)) throw new Error(`${found}: ${header}`);
 }
 
@@ -49,8 +49,8 @@ test("any bytes and any JSON in base64 are refused", async () => {
 test("a good header of which a member was replaced by anything is refused, or says the same", async () => {
 	await fc.assert(
 		fc.asyncProperty(fc.constantFrom(EVM, SOLANA), names, anything, async (good, name, value) => {
-			const found = await outcome(newSignIn(), encode({ ...parsed(good), [name]: value }));
-			const same = await outcome(newSignIn(), good);
+			const found = await outcome(createSignIn(), encode({ ...parsed(good), [name]: value }));
+			const same = await outcome(createSignIn(), good);
 			if (found !== same) expect(found).toMatch(REASON);
 			else expect(["address", "message", "signature"].includes(name)).toBe(false);
 		}),
@@ -77,7 +77,7 @@ test("a good header with one bit of the signed text or of the signature turned i
 });
 
 test("a wallet's header with another's address or chain is refused", async () => {
-	const other = parsed(await evmHeader(newWallet()));
+	const other = parsed(await evmHeader(createWallet()));
 	await expectRefused(encode({ ...parsed(EVM), address: other.address }));
 	await expectRefused(encode({ ...parsed(EVM), signature: other.signature }));
 	await expectRefused(encode({ ...parsed(EVM), message: other.message, address: other.address }));

@@ -5,19 +5,19 @@ import { SiweMessage } from "siwe";
 import { createSiweMessage, generateSiweNonce } from "viem/siwe";
 import { ManualClock } from "../../telemetry/clock.ts";
 import { signInOrigins } from "./sign-in-origins.ts";
-import { encode, newSignIn, newSolanaWallet, newWallet, outcome } from "./testing/sign-ins.ts";
+import { createSignIn, createSolanaWallet, createWallet, encode, outcome } from "./testing/sign-ins.ts";
 
 const ORIGIN = "https://api.example.test";
 const RESOURCE = `${ORIGIN}/api/v1/chat/completions`;
 
 /** By the real time: clients ask their own clock. */
-const signIn = (url = ORIGIN) => newSignIn({ clock: new ManualClock(Date.now()), origins: () => signInOrigins(url, 1) });
+const signIn = (url = ORIGIN) => createSignIn({ clock: new ManualClock(Date.now()), origins: () => signInOrigins(url, 1) });
 
 /** A challenge as a client gets it. */
 const challenged = (server = signIn(), url = RESOURCE) => JSON.parse(JSON.stringify(server.challenge(url)));
 
 describe("messages that libraries write", () => {
-	const wallet = newWallet();
+	const wallet = createWallet();
 	const identity = `eip155:8453:${wallet.address.toLowerCase()}`;
 	const soon = () => new Date(Date.now() + 600_000);
 	const header = async (text: string) =>
@@ -80,9 +80,9 @@ describe("messages that libraries write", () => {
 });
 
 describe("clients of x402 that answer a challenge", () => {
-	const solana = newSolanaWallet();
+	const solana = createSolanaWallet();
 	const signers = [
-		{ name: "an EVM wallet", signer: newWallet(), identity: (address: string) => `eip155:8453:${address.toLowerCase()}` },
+		{ name: "an EVM wallet", signer: createWallet(), identity: (address: string) => `eip155:8453:${address.toLowerCase()}` },
 		{
 			name: "a Solana wallet adapter",
 			signer: {
@@ -121,7 +121,7 @@ describe("clients of x402 that answer a challenge", () => {
 	test("an EVM wallet signs what the server says, whole, and with its optional fields left out", async () => {
 		const server = signIn();
 		const { info } = challenged(server);
-		const wallet = newWallet();
+		const wallet = createWallet();
 		const variants = [
 			info,
 			{ ...info, statement: undefined },
@@ -151,7 +151,7 @@ describe("clients of x402 that answer a challenge", () => {
 		const { info } = challenged(signIn("https://evil.test"), "https://evil.test/x");
 		const payload = await createSIWxPayload(
 			{ ...info, chainId: "eip155:8453", type: "eip191" },
-			newWallet(),
+			createWallet(),
 			"https://evil.test/x",
 		);
 		expect(await outcome(signIn(), encodeSIWxHeader(payload))).toBe("domain_mismatch");
@@ -180,7 +180,7 @@ describe("a challenge", () => {
 	});
 
 	test("names that of the local origins which was called, and none that is not ours", () => {
-		const local = newSignIn({ origins: () => signInOrigins(undefined, 8787) });
+		const local = createSignIn({ origins: () => signInOrigins(undefined, 8787) });
 		expect(local.challenge("http://127.0.0.1:8787/x").info).toMatchObject({
 			domain: "127.0.0.1:8787",
 			uri: "http://127.0.0.1:8787/x",

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { readMessage, type SignInMessage, writeMessage } from "./sign-in-message.ts";
-import { message, newWallet } from "./testing/sign-ins.ts";
+import { createWallet, message } from "./testing/sign-ins.ts";
 
-const ADDRESS = newWallet().address;
+const ADDRESS = createWallet().address;
 const TEXT = writeMessage(message(ADDRESS));
 const lines = TEXT.split("\n");
 

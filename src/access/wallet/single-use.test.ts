@@ -6,11 +6,11 @@ import type { StorePort } from "../../store/port.ts";
 import { StoreFolder } from "../../store/testing/store-folder.ts";
 import {
 	at,
+	createSignIn,
+	createSolanaWallet,
+	createWallet,
 	evmHeader,
 	NOW,
-	newSignIn,
-	newSolanaWallet,
-	newWallet,
 	outcome,
 	type Signer,
 	solanaHeader,
@@ -32,12 +32,12 @@ afterAll(async () => {
 function node(): Signer {
 	const admin = books.admin(() => NOW);
 	const store = { admin: (name, input) => runOperation(admin, name, input) } as Pick<StorePort, "admin">;
-	return newSignIn({ store, singleUse: () => true });
+	return createSignIn({ store, singleUse: () => true });
 }
 
 test("a header serves one of all requests that come with it at once, on all nodes", async () => {
 	const nodes = [node(), node()];
-	for (const header of [await evmHeader(newWallet()), solanaHeader(newSolanaWallet())]) {
+	for (const header of [await evmHeader(createWallet()), solanaHeader(createSolanaWallet())]) {
 		const found = await Promise.all(Array.from({ length: 20 }, (_, index) => outcome(nodes[index % 2] ?? node(), header)));
 		expect(found.filter((each) => each !== "nonce_used")).toHaveLength(1);
 		for (const one of [...nodes, node()]) expect(await outcome(one, header)).toBe("nonce_used");
@@ -46,7 +46,7 @@ test("a header serves one of all requests that come with it at once, on all node
 
 test("a nonce serves each wallet once, whatever else the message says", async () => {
 	const one = node();
-	const [first, second] = [newWallet(), newWallet()];
+	const [first, second] = [createWallet(), createWallet()];
 	const nonce = "theSameNonce";
 	expect(await outcome(one, await evmHeader(first, { nonce }))).toStartWith("eip155:");
 	expect(await outcome(one, await evmHeader(second, { nonce }))).toStartWith("eip155:");
@@ -57,19 +57,19 @@ test("a nonce serves each wallet once, whatever else the message says", async ()
 
 test("a node whose clock is behind takes no header that another one has forgotten", async () => {
 	const [ahead, behind] = [node(), node()];
-	const header = await evmHeader(newWallet(), { expirationTime: at(300_000) });
+	const header = await evmHeader(createWallet(), { expirationTime: at(300_000) });
 	expect(await outcome(ahead, header)).toStartWith("eip155:");
 	ahead.clock.advance(329_999);
 	behind.clock.advance(299_999);
 	const later = { issuedAt: at(300_000), expirationTime: at(400_000) };
-	expect(await outcome(ahead, await evmHeader(newWallet(), later))).toStartWith("eip155:");
+	expect(await outcome(ahead, await evmHeader(createWallet(), later))).toStartWith("eip155:");
 	expect(await outcome(behind, header)).toBe("nonce_used");
 });
 
 test("what is refused uses no nonce up", async () => {
-	const wallet = newWallet();
+	const wallet = createWallet();
 	const nonce = "stillUnused1";
-	const signature = await newWallet().signMessage({ message: "x" });
+	const signature = await createWallet().signMessage({ message: "x" });
 	expect(await outcome(node(), await evmHeader(wallet, { nonce }, { signature }))).toBe("signature_mismatch");
 	expect(await outcome(node(), await evmHeader(wallet, { nonce }))).toStartWith("eip155:");
 });
@@ -84,8 +84,8 @@ test("while the store cannot tell, nobody is let in, and the header is good afte
 			return down ? Promise.reject(new ApiError("SERVICE_UNAVAILABLE")) : runOperation(admin, name, input);
 		},
 	} as Pick<StorePort, "admin">;
-	const signIn = newSignIn({ store, singleUse: () => true });
-	const header = await evmHeader(newWallet());
+	const signIn = createSignIn({ store, singleUse: () => true });
+	const header = await evmHeader(createWallet());
 	expect(await outcome(signIn, header)).toBe("503 SERVICE_UNAVAILABLE");
 	down = false;
 	expect(await outcome(signIn, header)).toStartWith("eip155:");
@@ -95,7 +95,7 @@ test("while the store cannot tell, nobody is let in, and the header is good afte
 });
 
 test("by default a header serves as often as it comes, and no store is asked", async () => {
-	const signIn = newSignIn();
-	const header = await evmHeader(newWallet());
+	const signIn = createSignIn();
+	const header = await evmHeader(createWallet());
 	for (let round = 0; round < 3; round++) expect(await outcome(signIn, header)).toStartWith("eip155:");
 });

@@ -5,46 +5,48 @@ import type { SignInMessage } from "./sign-in-message.ts";
 import { signInOrigins } from "./sign-in-origins.ts";
 import {
 	at,
+	createSignIn,
+	createSolanaWallet,
+	createWallet,
 	encode,
 	evmHeader,
 	message,
 	NOW,
-	newSignIn,
-	newSolanaWallet,
-	newWallet,
 	outcome,
 	requestWith,
 	SOLANA_ID,
 	solanaHeader,
 } from "./testing/sign-ins.ts";
 
-const wallet = newWallet();
-const solana = newSolanaWallet();
+const wallet = createWallet();
+const solana = createSolanaWallet();
 const IDENTITY = `eip155:8453:${wallet.address.toLowerCase()}`;
 const SOLANA_IDENTITY = `solana:${solana.address}`;
 
 /** Outcome of a message that differs so, rightly signed. */
-const signed = async (over: Partial<SignInMessage>, payload = {}) => outcome(newSignIn(), await evmHeader(wallet, over, payload));
-const signedOnSolana = (over: Partial<SignInMessage>, payload = {}) => outcome(newSignIn(), solanaHeader(solana, over, payload));
+const signed = async (over: Partial<SignInMessage>, payload = {}) =>
+	outcome(createSignIn(), await evmHeader(wallet, over, payload));
+const signedOnSolana = (over: Partial<SignInMessage>, payload = {}) =>
+	outcome(createSignIn(), solanaHeader(solana, over, payload));
 
 describe("the header", () => {
 	test("a request without one is nobody's", () => {
-		expect(newSignIn().signedIn(new Request("http://localhost/"), () => "")).toBeNull();
-		expect(newSignIn().signedIn(requestWith(""), () => "")).toBeNull();
+		expect(createSignIn().signedIn(new Request("http://localhost/"), () => "")).toBeNull();
+		expect(createSignIn().signedIn(requestWith(""), () => "")).toBeNull();
 	});
 
 	test("both names are read, also together with one value; two values are refused", async () => {
 		const header = await evmHeader(wallet);
-		expect(await outcome(newSignIn(), header, "X-Sign-In-With-X")).toBe(IDENTITY);
-		expect(await outcome(newSignIn(), header, "SIGN-IN-WITH-X")).toBe(IDENTITY);
-		const other = await evmHeader(newWallet());
+		expect(await outcome(createSignIn(), header, "X-Sign-In-With-X")).toBe(IDENTITY);
+		expect(await outcome(createSignIn(), header, "SIGN-IN-WITH-X")).toBe(IDENTITY);
+		const other = await evmHeader(createWallet());
 		for (const [second, expected] of [
 			[header, IDENTITY],
 			[other, "header_conflict"],
 		] as const) {
 			const request = requestWith(header);
 			request.headers.set("sign-in-with-x", second);
-			const found = (async () => (await newSignIn().signedIn(request, () => ""))?.identity)();
+			const found = (async () => (await createSignIn().signedIn(request, () => ""))?.identity)();
 			expect(await found.catch((error) => error.options.extra.details.reason)).toBe(expected);
 		}
 	});
@@ -52,7 +54,7 @@ describe("the header", () => {
 	test("the same name twice is refused", async () => {
 		const request = requestWith(await evmHeader(wallet));
 		request.headers.append("x-sign-in-with-x", await evmHeader(wallet));
-		expect(await outcome(newSignIn(), request.headers.get("x-sign-in-with-x") ?? "")).toBe("malformed_header");
+		expect(await outcome(createSignIn(), request.headers.get("x-sign-in-with-x") ?? "")).toBe("malformed_header");
 	});
 
 	test("base64 of either alphabet, padded or not", async () => {
@@ -60,21 +62,22 @@ describe("the header", () => {
 		const urlSafe = header.replaceAll("+", "-").replaceAll("/", "_");
 		expect(urlSafe).not.toBe(header);
 		for (const form of [header, urlSafe, header.replace(/=+$/, ""), urlSafe.replace(/=+$/, "")])
-			expect(await outcome(newSignIn(), form)).toBe(IDENTITY);
+			expect(await outcome(createSignIn(), form)).toBe(IDENTITY);
 	});
 
 	test("anything but base64 of a JSON object in UTF-8, up to 8 KiB", async () => {
 		const base64 = (text: string | Uint8Array) => Buffer.from(text as string).toString("base64");
-		expect(await outcome(newSignIn(), "no base64!")).toBe("malformed_header");
-		expect(await outcome(newSignIn(), base64("no json"))).toBe("malformed_header");
-		expect(await outcome(newSignIn(), base64(Uint8Array.of(0x22, 0xff, 0x22)))).toBe("malformed_header");
-		expect(await outcome(newSignIn(), base64("[".repeat(6_000)))).toBe("malformed_header");
-		for (const value of [null, 1, "text", [], true]) expect(await outcome(newSignIn(), encode(value))).toBe("malformed_payload");
+		expect(await outcome(createSignIn(), "no base64!")).toBe("malformed_header");
+		expect(await outcome(createSignIn(), base64("no json"))).toBe("malformed_header");
+		expect(await outcome(createSignIn(), base64(Uint8Array.of(0x22, 0xff, 0x22)))).toBe("malformed_header");
+		expect(await outcome(createSignIn(), base64("[".repeat(6_000)))).toBe("malformed_header");
+		for (const value of [null, 1, "text", [], true])
+			expect(await outcome(createSignIn(), encode(value))).toBe("malformed_payload");
 		const filled = async (length: number) => evmHeader(wallet, {}, { filler: "x".repeat(length) });
 		const room = Math.floor((8_192 * 3) / 4) - Math.floor(((await filled(0)).length * 3) / 4);
 		expect((await filled(room)).length).toBe(8_192);
-		expect(await outcome(newSignIn(), await filled(room))).toBe(IDENTITY);
-		expect(await outcome(newSignIn(), await filled(room + 3))).toBe("header_too_large");
+		expect(await outcome(createSignIn(), await filled(room))).toBe(IDENTITY);
+		expect(await outcome(createSignIn(), await filled(room + 3))).toBe("header_too_large");
 	});
 
 	test("members that are missing or of another type", async () => {
@@ -115,7 +118,7 @@ describe("the message", () => {
 		const lower = wallet.address.toLowerCase();
 		expect(await signed({ address: lower })).toBe(IDENTITY);
 		expect(await signed({}, { address: lower })).toBe(IDENTITY);
-		expect(await signed({ address: newWallet().address })).toBe("address_mismatch");
+		expect(await signed({ address: createWallet().address })).toBe("address_mismatch");
 		const wrongCase = wallet.address.replace(/[a-zA-Z](?=[^a-zA-Z]*$)/, (letter) =>
 			letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase(),
 		);
@@ -208,7 +211,7 @@ describe("the message", () => {
 	});
 
 	test("without an address of its own the server is what it listens on, and never what Host says", async () => {
-		const local = newSignIn({ origins: () => signInOrigins(undefined, 8787) });
+		const local = createSignIn({ origins: () => signInOrigins(undefined, 8787) });
 		const header = async (domain: string, uri: string) => outcome(local, await evmHeader(wallet, { domain, uri }));
 		expect(await header("localhost:8787", "http://localhost:8787/api/v1/models")).toBe(IDENTITY);
 		expect(await header("127.0.0.1:8787", "http://127.0.0.1:8787")).toBe(IDENTITY);
@@ -220,7 +223,7 @@ describe("the message", () => {
 
 describe("the signature", () => {
 	test("of another wallet, another text, or of none", async () => {
-		const other = await newWallet().signMessage({ message: "x" });
+		const other = await createWallet().signMessage({ message: "x" });
 		for (const signature of [other, "0x", "0x00", "zz", other.slice(2), `${other}00`, other.slice(0, -2), "x".repeat(132)])
 			expect(await signed({}, { signature })).toBe("signature_mismatch");
 	});
@@ -235,7 +238,7 @@ describe("the signature", () => {
 	});
 
 	test("of a Solana wallet that is not this one's", async () => {
-		const other = newSolanaWallet();
+		const other = createSolanaWallet();
 		const wrong = base58.encode(other.signBytes(decoded(solanaHeader(solana)).text));
 		for (const signature of [wrong, "1".repeat(64), "1".repeat(88), Buffer.alloc(64).toString("base64"), "0OIl", "0x00"])
 			expect(await signedOnSolana({}, { signature })).toBe("signature_mismatch");
@@ -256,7 +259,7 @@ describe("the signature", () => {
 					address,
 					signBytes: () => Buffer.concat([Buffer.from([...SMALL_ORDER_POINTS][1] ?? "", "hex"), Buffer.alloc(32)]),
 				};
-				expect(await outcome(newSignIn(), solanaHeader(forged))).toBe("malformed_payload");
+				expect(await outcome(createSignIn(), solanaHeader(forged))).toBe("malformed_payload");
 			}
 	});
 });
@@ -290,7 +293,7 @@ describe("the form of fields", () => {
 			`Issued At: ${issuedAt}`,
 			...(expirationTime ? [`Expiration Time: ${expirationTime}`] : []),
 		].join("\n");
-		return outcome(newSignIn(), encode({ ...given, signature: await signer.signMessage({ message: text }) }));
+		return outcome(createSignIn(), encode({ ...given, signature: await signer.signMessage({ message: text }) }));
 	};
 
 	test("its text is built from them, and checked as any other", async () => {
@@ -317,7 +320,7 @@ describe("the form of fields", () => {
 
 describe("a header that was good", () => {
 	test("is known at once, until it expires to the millisecond", async () => {
-		const signIn = newSignIn();
+		const signIn = createSignIn();
 		const header = await evmHeader(wallet, { expirationTime: at(300_000) });
 		const request = requestWith(header);
 		const first = signIn.signedIn(request, () => "");
@@ -336,7 +339,7 @@ describe("a header that was good", () => {
 	});
 
 	test("is known for ten and a half minutes at most, whatever it says", async () => {
-		const signIn = newSignIn();
+		const signIn = createSignIn();
 		const header = await evmHeader(wallet, { expirationTime: at(86_400_000) }, { timestamp: undefined });
 		expect(await outcome(signIn, header)).toBe(IDENTITY);
 		signIn.clock.advance(630_000);
@@ -346,7 +349,7 @@ describe("a header that was good", () => {
 	});
 
 	test("is forgotten when the clock is set on", async () => {
-		const signIn = newSignIn();
+		const signIn = createSignIn();
 		const header = await evmHeader(wallet);
 		expect(await outcome(signIn, header)).toBe(IDENTITY);
 		signIn.clock.setWall(NOW + 86_400_000);
@@ -354,7 +357,7 @@ describe("a header that was good", () => {
 	});
 
 	test("says nothing for another that differs in one letter", async () => {
-		const signIn = newSignIn();
+		const signIn = createSignIn();
 		const header = await evmHeader(wallet);
 		expect(await outcome(signIn, header)).toBe(IDENTITY);
 		const payload = JSON.parse(Buffer.from(header, "base64").toString("utf8"));
@@ -371,7 +374,7 @@ function decoded(header: string): { text: string; signature: string } {
 
 test("a refusal is 401 with the text of the API, and tells its reason", async () => {
 	const header = await evmHeader(wallet, { ...message(wallet.address), version: "3" });
-	const error = await Promise.resolve(newSignIn().signedIn(requestWith(header), () => "")).catch((thrown) => thrown);
+	const error = await Promise.resolve(createSignIn().signedIn(requestWith(header), () => "")).catch((thrown) => thrown);
 	expect(error).toMatchObject({ status: 401, code: "X402_INVALID_SIGN_IN", message: "Invalid Sign-in-with-x signature" });
 	expect(error.options.extra).toEqual({ details: { reason: "unsupported_version" } });
 });

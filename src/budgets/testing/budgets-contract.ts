@@ -33,8 +33,8 @@ async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
 	}
 }
 
-/** Defines the tests. `newDatabase` returns a PostgreSQL database, or undefined for SQLite in the folder. */
-export function testBooks(newDatabase: () => Promise<string | undefined>): void {
+/** Defines the tests. `createDatabase` returns a PostgreSQL database, or undefined for SQLite in the folder. */
+export function testBudgets(createDatabase: () => Promise<string | undefined>): void {
 	let dir: string;
 	let admin: AdminStore;
 	let opened: OpenedStore;
@@ -45,7 +45,7 @@ export function testBooks(newDatabase: () => Promise<string | undefined>): void 
 
 	beforeAll(async () => {
 		dir = mkdtempSync(join(tmpdir(), "budgets-"));
-		const postgres = await newDatabase();
+		const postgres = await createDatabase();
 		admin = openAdmin(postgres ?? dir);
 		opened = await openStore({
 			dataDir: dir,
@@ -83,7 +83,12 @@ export function testBooks(newDatabase: () => Promise<string | undefined>): void 
 		return `${++serial}`.padStart(64, "0");
 	}
 
-	async function newCaller(usd: number, limits: { usd?: string; diem?: string } = {}, stakeDiem?: string, bundledUsd?: string) {
+	async function createCaller(
+		usd: number,
+		limits: { usd?: string; diem?: string } = {},
+		stakeDiem?: string,
+		bundledUsd?: string,
+	) {
 		const account = await createAccount(admin, { name: "a", startingCreditUsd: formatNano(usd) });
 		if (stakeDiem !== undefined) await setAccount(admin, account.id, { stakeDiem });
 		if (bundledUsd !== undefined) await setAccount(admin, account.id, { bundledUsd });
@@ -130,7 +135,7 @@ export function testBooks(newDatabase: () => Promise<string | undefined>): void 
 	}
 
 	test("64 parallel requests with money for three get exactly three holds", async () => {
-		const { keys } = await newCaller(350);
+		const { keys } = await createCaller(350);
 		const holds = await Promise.all(Array.from({ length: 64 }, (_, i) => holdOf(keys[i % 2]?.hash ?? "", 100)));
 		expect(holds.filter((hold) => hold !== null)).toHaveLength(3);
 		for (const hold of holds) if (hold !== null) post(hold, 100);
@@ -138,7 +143,7 @@ export function testBooks(newDatabase: () => Promise<string | undefined>): void 
 	});
 
 	test("a revoked key is nobody, a credit is money, soon after the command", async () => {
-		const { accountId, keys } = await newCaller(100);
+		const { accountId, keys } = await createCaller(100);
 		const [first, second] = keys;
 		if (first === undefined || second === undefined) throw new Error("no keys");
 		const hold = await holdOf(first.hash, 100);
@@ -155,7 +160,7 @@ export function testBooks(newDatabase: () => Promise<string | undefined>): void 
 	});
 
 	test("bundled credit that no hold needs can be taken back after the account was recalled", async () => {
-		const { accountId, keys } = await newCaller(0, {}, undefined, "0.000000100");
+		const { accountId, keys } = await createCaller(0, {}, undefined, "0.000000100");
 		const hold = await holdOf(keys[0]?.hash ?? "", 30);
 		await setAccount(admin, accountId, { tier: "partner" });
 		await until(async () => {
@@ -173,7 +178,7 @@ export function testBooks(newDatabase: () => Promise<string | undefined>): void 
 	});
 
 	test("a price above its hold takes money that the node has not leased, and only what is missing then is borne", async () => {
-		const { accountId, keys } = await newCaller(1_000);
+		const { accountId, keys } = await createCaller(1_000);
 		const keyHash = keys[0]?.hash ?? "";
 		const hold = await holdOf(keyHash, 100);
 		const other = await holdOf(keyHash, 200);
@@ -192,7 +197,7 @@ export function testBooks(newDatabase: () => Promise<string | undefined>): void 
 	});
 
 	test("a price above its hold passes no cap of its key, also where the account has the money", async () => {
-		const { accountId, keys } = await newCaller(1_000, { usd: "0.0000003" });
+		const { accountId, keys } = await createCaller(1_000, { usd: "0.0000003" });
 		const keyHash = keys[0]?.hash ?? "";
 		const hold = await holdOf(keyHash, 100);
 		await credit(admin, { accountId, amount: "0.0000005" });
@@ -221,8 +226,8 @@ export function testBooks(newDatabase: () => Promise<string | undefined>): void 
 	test("the books balance after any mixture of requests, credit, revocations and days", async () => {
 		await fc.assert(
 			fc.asyncProperty(fc.array(request, { minLength: 5, maxLength: 40, size: "max" }), async (requests) => {
-				const plain = await newCaller(1_000);
-				const capped = await newCaller(500, { usd: "0.0000004", diem: "0.0000003" }, "0.1", "0.000000200");
+				const plain = await createCaller(1_000);
+				const capped = await createCaller(500, { usd: "0.0000004", diem: "0.0000003" }, "0.1", "0.000000200");
 				const keys = [...plain.keys, ...capped.keys];
 				const credited = new Map([
 					[plain.accountId, 1_000],
@@ -266,7 +271,7 @@ export function testBooks(newDatabase: () => Promise<string | undefined>): void 
 	}, 60_000);
 
 	test("balances in memory are those of the store", async () => {
-		const { accountId, keys } = await newCaller(1_000, {}, "0.2", "0.0000005");
+		const { accountId, keys } = await createCaller(1_000, {}, "0.2", "0.0000005");
 		const keyHash = keys[0]?.hash ?? "";
 		for (const price of [120, 0, 77]) {
 			const hold = await holdOf(keyHash, 200);

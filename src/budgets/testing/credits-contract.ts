@@ -4,7 +4,7 @@ import { listSends } from "../../store/queries/sends.ts";
 import type { StoreFolder } from "../../store/testing/store-folder.ts";
 import type { Caller } from "../caller.ts";
 import type { CreditTake } from "../port.ts";
-import { answerOf, newKey, RpcNode, type RpcNodeOptions } from "./rpc-node.ts";
+import { answerOf, createTestKey, RpcNode, type RpcNodeOptions } from "./rpc-node.ts";
 import { refused } from "./test-node.ts";
 
 const MINUTE_MS = 60_000;
@@ -27,12 +27,12 @@ export async function use(node: RpcNode, caller: Caller, credits: number, limit:
 }
 
 /** Defines the tests; each gets its own books. */
-export function testCredits(newBooks: () => StoreFolder | Promise<StoreFolder>): void {
+export function testCredits(createStore: () => StoreFolder | Promise<StoreFolder>): void {
 	let books: StoreFolder;
 	const nodes: RpcNode[] = [];
 
 	beforeEach(async () => {
-		books = await newBooks();
+		books = await createStore();
 	});
 
 	afterEach(async () => {
@@ -54,9 +54,9 @@ export function testCredits(newBooks: () => StoreFolder | Promise<StoreFolder>):
 
 	describe("credits of 24 hours", () => {
 		test("are one pool for all keys of an account, and up to the limit exactly", async () => {
-			const first = await newKey(books);
-			const second = await newKey(books, first.accountId);
-			const stranger = await newKey(books);
+			const first = await createTestKey(books);
+			const second = await createTestKey(books, first.accountId);
+			const stranger = await createTestKey(books);
 			const node = await open();
 			const [a, b, c] = [await node.caller(first.hash), await node.caller(second.hash), await node.caller(stranger.hash)];
 			await use(node, a, 60, 100);
@@ -67,7 +67,7 @@ export function testCredits(newBooks: () => StoreFolder | Promise<StoreFolder>):
 		});
 
 		test("count the worst case while a request runs, and the real use after it", async () => {
-			const { hash } = await newKey(books);
+			const { hash } = await createTestKey(books);
 			const node = await open();
 			const caller = await node.caller(hash);
 			const take = await node.credits.take(caller, creditRequest(80, 100));
@@ -82,7 +82,7 @@ export function testCredits(newBooks: () => StoreFolder | Promise<StoreFolder>):
 		});
 
 		test("that are used up say so with all that the answer needs", async () => {
-			const { hash } = await newKey(books);
+			const { hash } = await createTestKey(books);
 			const node = await open();
 			const caller = await node.caller(hash);
 			const bucketEnd = Math.floor(node.clock.wallMs() / (5 * MINUTE_MS) + 1) * 5 * MINUTE_MS;
@@ -104,7 +104,7 @@ export function testCredits(newBooks: () => StoreFolder | Promise<StoreFolder>):
 		});
 
 		test("leave as their day goes by, are found again after a restart, and survive a clock that steps back", async () => {
-			const { hash } = await newKey(books);
+			const { hash } = await createTestKey(books);
 			let node = await open();
 			await use(node, await node.caller(hash), 70, 100);
 			node.clock.advance(12 * HOUR_MS);
@@ -122,7 +122,7 @@ export function testCredits(newBooks: () => StoreFolder | Promise<StoreFolder>):
 		});
 
 		test("are those of the chain proxy alone, and leave the store two days later", async () => {
-			const { hash, accountId } = await newKey(books);
+			const { hash, accountId } = await createTestKey(books);
 			const node = await open();
 			const caller = await node.caller(hash);
 			await use(node, caller, 20, 100);
@@ -146,7 +146,7 @@ export function testCredits(newBooks: () => StoreFolder | Promise<StoreFolder>):
 		});
 
 		test("of a request whose answer was kept count once, and a replay none", async () => {
-			const { hash } = await newKey(books);
+			const { hash } = await createTestKey(books);
 			const node = await open();
 			const caller = await node.caller(hash);
 			await node.answer(caller, await node.fresh(caller, "k", "f"), answerOf("x"), 40);
@@ -163,7 +163,7 @@ export function testCredits(newBooks: () => StoreFolder | Promise<StoreFolder>):
 			listSends(books.admin(), { limit: 100, ...hashes });
 
 		test("has a send before it goes out, and its outcome after; without one nobody knows", async () => {
-			const { hash: key, accountId, keyId } = await newKey(books);
+			const { hash: key, accountId, keyId } = await createTestKey(books);
 			let node = await open();
 			const caller = await node.caller(key);
 			const row = { caller, network: "base-mainnet", method: "eth_sendRawTransaction" } as const;
@@ -193,7 +193,7 @@ export function testCredits(newBooks: () => StoreFolder | Promise<StoreFolder>):
 		});
 
 		test("is kept as long as the operator says", async () => {
-			const { hash: key } = await newKey(books);
+			const { hash: key } = await createTestKey(books);
 			const node = await open({ sendsKeptDays: 400 });
 			const caller = await node.caller(key);
 			const rows = Array.from({ length: 450 }, (_, item) => ({

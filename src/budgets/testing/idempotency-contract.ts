@@ -6,19 +6,19 @@ import { until } from "../../../test/support/until.ts";
 import { eraseAccount } from "../../store/admin/erase-account.ts";
 import { answersFolder } from "../../store/data-folder.ts";
 import type { StoreFolder } from "../../store/testing/store-folder.ts";
-import { answerOf, fingerprintOf, newKey, RpcNode, type RpcNodeOptions, ticketOf } from "./rpc-node.ts";
+import { answerOf, createTestKey, fingerprintOf, RpcNode, type RpcNodeOptions, ticketOf } from "./rpc-node.ts";
 
 const HOUR_MS = 3_600_000;
 const A = fingerprintOf("a");
 const B = fingerprintOf("b");
 
 /** Defines the tests; each gets its own books. */
-export function testIdempotency(newBooks: () => StoreFolder | Promise<StoreFolder>): void {
+export function testIdempotency(createStore: () => StoreFolder | Promise<StoreFolder>): void {
 	let books: StoreFolder;
 	const nodes: RpcNode[] = [];
 
 	beforeEach(async () => {
-		books = await newBooks();
+		books = await createStore();
 	});
 
 	afterEach(async () => {
@@ -42,7 +42,7 @@ export function testIdempotency(newBooks: () => StoreFolder | Promise<StoreFolde
 
 	describe("an answer that was posted under a key", () => {
 		test("is given again byte for byte, at once and after a restart", async () => {
-			const { hash } = await newKey(books);
+			const { hash } = await createTestKey(books);
 			let node = await open();
 			const body = Buffer.from([0, 255, 254, 10, 34, 92, 0]);
 			const caller = await node.caller(hash);
@@ -59,8 +59,8 @@ export function testIdempotency(newBooks: () => StoreFolder | Promise<StoreFolde
 		});
 
 		test("is not given for another request, nor to another account", async () => {
-			const { hash } = await newKey(books);
-			const stranger = await newKey(books);
+			const { hash } = await createTestKey(books);
+			const stranger = await createTestKey(books);
 			const node = await open();
 			const caller = await node.caller(hash);
 			await node.answer(caller, await node.fresh(caller, "k", A), answerOf("x"));
@@ -69,8 +69,8 @@ export function testIdempotency(newBooks: () => StoreFolder | Promise<StoreFolde
 		});
 
 		test("is given to every key of the account", async () => {
-			const first = await newKey(books);
-			const second = await newKey(books, first.accountId);
+			const first = await createTestKey(books);
+			const second = await createTestKey(books, first.accountId);
 			const node = await open();
 			const caller = await node.caller(first.hash);
 			await node.answer(caller, await node.fresh(caller, "k", A), answerOf("x"));
@@ -78,7 +78,7 @@ export function testIdempotency(newBooks: () => StoreFolder | Promise<StoreFolde
 		});
 
 		test("lives for 24 hours, then its key is free, also before it is swept", async () => {
-			const { hash } = await newKey(books);
+			const { hash } = await createTestKey(books);
 			const node = await open();
 			const caller = await node.caller(hash);
 			await node.answer(caller, await node.fresh(caller, "k", A), answerOf("first"));
@@ -100,7 +100,7 @@ export function testIdempotency(newBooks: () => StoreFolder | Promise<StoreFolde
 
 	describe("a request under way", () => {
 		test("keeps others with its key out until it ends", async () => {
-			const { hash } = await newKey(books);
+			const { hash } = await createTestKey(books);
 			const node = await open();
 			const caller = await node.caller(hash);
 			const ticket = await node.fresh(caller, "k", A);
@@ -116,7 +116,7 @@ export function testIdempotency(newBooks: () => StoreFolder | Promise<StoreFolde
 		});
 
 		test("is one of all that come at once", async () => {
-			const { hash } = await newKey(books);
+			const { hash } = await createTestKey(books);
 			const node = await open();
 			const caller = await node.caller(hash);
 			const claims = await Promise.all(Array.from({ length: 40 }, () => node.idempotency.claim(caller, "k", A)));
@@ -130,7 +130,7 @@ export function testIdempotency(newBooks: () => StoreFolder | Promise<StoreFolde
 		});
 
 		test("frees its key at a restart where it had no answer", async () => {
-			const { hash } = await newKey(books);
+			const { hash } = await createTestKey(books);
 			let node = await open();
 			await node.fresh(await node.caller(hash), "k", A);
 			node = await reopen(node);
@@ -138,7 +138,7 @@ export function testIdempotency(newBooks: () => StoreFolder | Promise<StoreFolde
 		});
 
 		test("posts its charge where its answer is not kept, and frees the key", async () => {
-			const { hash } = await newKey(books);
+			const { hash } = await createTestKey(books);
 			const node = await open();
 			const caller = await node.caller(hash);
 			const ticket = await node.fresh(caller, "k", A);
@@ -151,7 +151,7 @@ export function testIdempotency(newBooks: () => StoreFolder | Promise<StoreFolde
 
 	describe("an outcome that nobody knows", () => {
 		test("is told to the next request with the key, until one is answered", async () => {
-			const { hash } = await newKey(books);
+			const { hash } = await createTestKey(books);
 			let node = await open();
 			const first = await node.fresh(await node.caller(hash), "k", A);
 			await first.keepUnknown('{"hashes":["0x1"]}');
@@ -171,7 +171,7 @@ export function testIdempotency(newBooks: () => StoreFolder | Promise<StoreFolde
 		});
 
 		test("that was foreseen is told after a kill, gives way to the answer, and is taken back where the request fails", async () => {
-			const { hash } = await newKey(books);
+			const { hash } = await createTestKey(books);
 			let node = await open();
 			const caller = await node.caller(hash);
 			const failed = await node.fresh(caller, "failed", A);
@@ -197,7 +197,7 @@ export function testIdempotency(newBooks: () => StoreFolder | Promise<StoreFolde
 		});
 
 		test("is not put in the place of an answer", async () => {
-			const { hash, accountId } = await newKey(books);
+			const { hash, accountId } = await createTestKey(books);
 			const node = await open();
 			const caller = await node.caller(hash);
 			await node.answer(caller, await node.fresh(caller, "k", A), answerOf("x"));
@@ -219,8 +219,8 @@ export function testIdempotency(newBooks: () => StoreFolder | Promise<StoreFolde
 
 	describe("an account with as many keys as are kept of one", () => {
 		test("gets no new one, and its old ones all the same", async () => {
-			const { hash } = await newKey(books);
-			const other = await newKey(books);
+			const { hash } = await createTestKey(books);
+			const other = await createTestKey(books);
 			const node = await open({ maxKeys: 3 });
 			const caller = await node.caller(hash);
 			for (const key of ["a", "b"]) await node.answer(caller, await node.fresh(caller, key, A), answerOf(key));
@@ -239,7 +239,7 @@ export function testIdempotency(newBooks: () => StoreFolder | Promise<StoreFolde
 		const large = (bytes: number) => ({ status: 200, body: new Uint8Array(bytes).map((_, at) => (at * 7) % 251), note: "large" });
 
 		test("is given again whole, after a restart too", async () => {
-			const { hash } = await newKey(books);
+			const { hash } = await createTestKey(books);
 			let node = await open();
 			for (const bytes of [256 << 10, (256 << 10) + 1, 3 << 20]) {
 				const caller = await node.caller(hash);
@@ -254,7 +254,7 @@ export function testIdempotency(newBooks: () => StoreFolder | Promise<StoreFolde
 		});
 
 		test("leaves no file where its request fails", async () => {
-			const { hash } = await newKey(books);
+			const { hash } = await createTestKey(books);
 			const node = await open();
 			const ticket = await node.fresh(await node.caller(hash), "k", A);
 			const writing = ticket.prepare(large(300_000));
@@ -268,8 +268,8 @@ export function testIdempotency(newBooks: () => StoreFolder | Promise<StoreFolde
 		});
 
 		test("goes with its account: the file too, once no request can be on its way to it", async () => {
-			const { hash, accountId } = await newKey(books);
-			await newKey(books);
+			const { hash, accountId } = await createTestKey(books);
+			await createTestKey(books);
 			const node = await open();
 			const caller = await node.caller(hash);
 			await node.answer(caller, await node.fresh(caller, "k", A), large(300_000));
@@ -295,7 +295,7 @@ export function testIdempotency(newBooks: () => StoreFolder | Promise<StoreFolde
 		test("whose file a crash left over is removed at the next start; other files stay", async () => {
 			const folder = answersFolder(books.dir);
 			mkdirSync(folder, { recursive: true });
-			const { hash } = await newKey(books);
+			const { hash } = await createTestKey(books);
 			let node = await open();
 			const caller = await node.caller(hash);
 			await node.answer(caller, await node.fresh(caller, "k", A), large(300_000));

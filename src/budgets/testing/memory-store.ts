@@ -5,7 +5,7 @@
  */
 import type { MoneySource, PostRecord } from "../../journal/records.ts";
 import { type Nano, nano } from "../../ledger/nano.ts";
-import { type CapRoom, decideCapped, NO_ROOM } from "../../store/core/cap-split.ts";
+import { type CapHeadroom, decideCapped, NO_HEADROOM } from "../../store/core/cap-split.ts";
 import { limitNano } from "../../store/core/key-limits.ts";
 import { payOwed } from "../../store/core/owed.ts";
 import { applyPost } from "../../store/core/post-lines.ts";
@@ -250,7 +250,7 @@ export class MemoryStore implements StorePort {
 		const { grants, budgets, short, ...answer } = decideCapped(
 			this.#states(accountId, day),
 			request,
-			key === undefined ? NO_ROOM : { ...this.#capRoom(key, day), elsewhere },
+			key === undefined ? NO_HEADROOM : { ...this.#capHeadroom(key, day), elsewhere },
 			1,
 		);
 		for (const { source, granted } of grants) this.#budget(accountId, source, source === "diem" ? day : 0).leased += granted;
@@ -261,7 +261,7 @@ export class MemoryStore implements StorePort {
 		return { grants, budgets, cap: answer.cap, ...(short && elsewhere.usd + elsewhere.diem > 0 ? { recalled: true } : {}) };
 	}
 
-	#capRoom(key: ApiKey, day: number): Omit<CapRoom, "elsewhere"> {
+	#capHeadroom(key: ApiKey, day: number): Omit<CapHeadroom, "elsewhere"> {
 		const own = { usd: 0, diem: 0 };
 		for (const [name, amount] of this.capLeases) {
 			const [keyId, unit, of] = name.split("/");

@@ -4,7 +4,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { answersFolder } from "../../store/data-folder.ts";
 import type { StoreFolder } from "../../store/testing/store-folder.ts";
-import { bodyOf, fingerprintOf, newKey, RpcNode, ticketOf } from "./rpc-node.ts";
+import { bodyOf, createTestKey, fingerprintOf, RpcNode, ticketOf } from "./rpc-node.ts";
 
 const ROUNDS = 6;
 const WRITER = join(import.meta.dir, "rpc-crash-writer.ts");
@@ -26,7 +26,7 @@ async function runAndKill(books: StoreFolder, hash: string, round: number, lines
 }
 
 /** Defines the test on the given books. */
-export function testRpcCrashes(newBooks: () => StoreFolder | Promise<StoreFolder>): void {
+export function testRpcCrashes(createStore: () => StoreFolder | Promise<StoreFolder>): void {
 	let folder: StoreFolder | null = null;
 
 	afterEach(async () => {
@@ -35,9 +35,9 @@ export function testRpcCrashes(newBooks: () => StoreFolder | Promise<StoreFolder
 
 	test("after a kill -9 at any moment a charge and its kept answer are both there, or neither", async () => {
 		const seed = Number(process.env.TURNPIKE_TEST_SEED ?? Date.now() % 1_000_000);
-		const books = await newBooks();
+		const books = await createStore();
 		folder = books;
-		const { hash } = await newKey(books, await books.account("1000"));
+		const { hash } = await createTestKey(books, await books.account("1000"));
 		const { db } = books.admin();
 		for (let round = 0; round < ROUNDS; round++) {
 			const told = await runAndKill(books, hash, round, 3 + ((seed * (round + 7)) % 60));

@@ -4,7 +4,7 @@
  */
 import { writeSync } from "node:fs";
 import type { Durability } from "../../journal/records.ts";
-import { bodyOf, fingerprintOf, newRequestId, RpcNode } from "./rpc-node.ts";
+import { bodyOf, createRequestId, fingerprintOf, RpcNode } from "./rpc-node.ts";
 
 const [dataDir = "", hash = "", first = "0", durability = "process", postgres = ""] = process.argv.slice(2);
 const books = { dir: dataDir, postgres: postgres === "" ? undefined : postgres };
@@ -13,7 +13,7 @@ const caller = await node.caller(hash);
 writeSync(1, "ready\n");
 
 async function request(number: number): Promise<void> {
-	const requestId = newRequestId();
+	const requestId = createRequestId();
 	const ticket = await node.fresh(caller, `k${number}`, fingerprintOf(`${number}`));
 	await node.sends.begin([
 		{

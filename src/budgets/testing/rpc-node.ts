@@ -94,14 +94,14 @@ export class RpcNode {
 	}
 
 	/** Takes a hold for a request that may use `credits`. */
-	hold(caller: Caller, credits = 1_000, requestId = newRequestId()): Promise<Hold> {
+	hold(caller: Caller, credits = 1_000, requestId = createRequestId()): Promise<Hold> {
 		const context = { requestId, route: "crypto-rpc", model: null, admittedAtMs: this.clock.wallMs() };
 		return Promise.resolve(this.budgets.hold(caller, context, (credits * 625) as never));
 	}
 
 	/** Answers a request: holds, prepares, posts `credits`, and waits until it is durable. Returns its request id. */
 	async answer(caller: Caller, ticket: IdempotencyTicket | null, answer: StoredAnswer, credits = 20): Promise<string> {
-		const requestId = newRequestId();
+		const requestId = createRequestId();
 		const hold = await this.hold(caller, credits, requestId);
 		const kept = ticket === null ? null : await ticket.prepare(answer);
 		await this.post(hold, kept, credits);
@@ -133,7 +133,7 @@ export function ticketOf(claim: IdempotencyClaim): IdempotencyTicket {
 	return claim.ticket;
 }
 
-export function newRequestId(): string {
+export function createRequestId(): string {
 	return randomUUID().replaceAll("-", "");
 }
 
@@ -147,7 +147,7 @@ export function answerOf(text: string): StoredAnswer {
 }
 
 /** Creates an account with money and a key; returns the key's hash. */
-export async function newKey(
+export async function createTestKey(
 	books: StoreFolder,
 	accountId?: string,
 ): Promise<{ hash: string; accountId: string; keyId: string }> {

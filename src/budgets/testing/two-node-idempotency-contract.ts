@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { until } from "../../../test/support/until.ts";
 import type { StoreFolder } from "../../store/testing/store-folder.ts";
 import type { IdempotencyClaim } from "../port.ts";
-import { fingerprintOf, newKey, type RpcNode, ticketOf } from "./rpc-node.ts";
+import { createTestKey, fingerprintOf, type RpcNode, ticketOf } from "./rpc-node.ts";
 
 export interface SharedBooks {
 	readonly books: StoreFolder;
@@ -37,7 +37,7 @@ export function testTwoNodeIdempotency(create: () => Promise<SharedBooks>): void
 		}
 
 		test("the same key on both at once is one's to run, and the other gives its answer, large ones too", async () => {
-			const { hash } = await newKey(place.books);
+			const { hash } = await createTestKey(place.books);
 			const both = [await open(), await open()] as const;
 			const callers = [await both[0].caller(hash), await both[1].caller(hash)] as const;
 			for (const [round, bytes] of [40, 3 << 20, 40, 300_000, 40].entries()) {
@@ -66,7 +66,7 @@ export function testTwoNodeIdempotency(create: () => Promise<SharedBooks>): void
 		});
 
 		test("a released key is free on the other; so is that of a node that stopped", async () => {
-			const { hash } = await newKey(place.books);
+			const { hash } = await createTestKey(place.books);
 			const first = await open();
 			const second = await open();
 			const caller = await first.caller(hash);

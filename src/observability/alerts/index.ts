@@ -182,7 +182,7 @@ export class Alerts {
 	async #recordDelivery({ state, rule, subject }: Notice): Promise<void> {
 		if (state !== "raised") return;
 		try {
-			await this.#deps.store.admin("alertTold", { name: alertName({ rule, subject }) });
+			await this.#deps.store.admin("alertDelivered", { name: alertName({ rule, subject }) });
 		} catch (error) {
 			// The notice is sent once more, with the same id.
 			this.#deps.log.warn({ cause: (error as Error).message }, "the delivery of an alert could not be recorded");

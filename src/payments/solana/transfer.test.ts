@@ -31,7 +31,7 @@ const transfer: Instruction = { program: TOKEN_PROGRAM, accounts: [2, 4, 3, 1], 
 const memo: Instruction = { program: MEMO, accounts: [], data: [104, 105] };
 const GOOD = [limit, price, transfer, memo];
 
-interface Made {
+interface TransactionParts {
 	readonly instructions?: readonly Instruction[];
 	readonly version?: number | null;
 	readonly signers?: number;
@@ -39,7 +39,13 @@ interface Made {
 	readonly behind?: readonly number[];
 }
 
-function transaction({ instructions = GOOD, version = 0, signers = 2, tables = [0], behind = [] }: Made = {}): string {
+function transaction({
+	instructions = GOOD,
+	version = 0,
+	signers = 2,
+	tables = [0],
+	behind = [],
+}: TransactionParts = {}): string {
 	const written = instructions.flatMap(({ program, accounts, data }) => [
 		ACCOUNTS.indexOf(program),
 		accounts.length,
@@ -84,7 +90,7 @@ test("another signature than the payer's is none", () => {
 
 describe("a transaction that could do more than pay is refused", () => {
 	const nonce: Instruction = { program: SYSTEM, accounts: [2, 3, 1], data: [4, 0, 0, 0] };
-	test.each<[string, Made]>([
+	test.each<[string, TransactionParts]>([
 		["no transfer", { instructions: [limit, price, memo] }],
 		["too few instructions", { instructions: [limit, price] }],
 		["too many instructions", { instructions: [...GOOD, memo, memo, memo, memo] }],

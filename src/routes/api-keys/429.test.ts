@@ -28,7 +28,7 @@ afterAll(() => keys.stop());
 beforeEach(() => clock.advance(120_000));
 
 const NEW = { apiKeyType: "INFERENCE", description: "" };
-const newAdmin = () => keys.gate.newKey({ creditUsd: "10", key: { type: "ADMIN" } });
+const createAdmin = () => keys.gate.newKey({ creditUsd: "10", key: { type: "ADMIN" } });
 
 interface LogEntry {
 	readonly apiKeyId: string;
@@ -41,7 +41,7 @@ const log = async (secret: string) =>
 	(await taken<{ data: LogEntry[] }>(await keys.as(secret, "GET", "/api_keys/rate_limits/log"))).data;
 
 test("an account makes twenty keys a minute, whichever of its keys asks", async () => {
-	const one = await newAdmin();
+	const one = await createAdmin();
 	const two = await keys.gate.newKey({ account: one.accountId, key: { type: "ADMIN" } });
 	for (let count = 0; count < 20; count++)
 		expect(await verdict(keys.as((count % 2 ? one : two).secret, "POST", "/api_keys", NEW))).toBe("200");
@@ -52,7 +52,7 @@ test("an account makes twenty keys a minute, whichever of its keys asks", async 
 		"20",
 	]);
 	expect(refused.headers.get("x-ratelimit-type")).toBe("user");
-	const other = await newAdmin();
+	const other = await createAdmin();
 	expect(await verdict(keys.as(other.secret, "POST", "/api_keys", NEW))).toBe("200");
 	expect(await verdict(keys.as(one.secret, "GET", "/api_keys"))).toBe("200");
 	clock.advance(60_000);
@@ -61,7 +61,7 @@ test("an account makes twenty keys a minute, whichever of its keys asks", async 
 });
 
 test("requests that would make no key take nothing of the minute", async () => {
-	const { secret } = await newAdmin();
+	const { secret } = await createAdmin();
 	for (let count = 0; count < 3; count++)
 		expect(await verdict(keys.as(secret, "POST", "/api_keys", {}))).toBe("400 INVALID_REQUEST");
 	const answer = await keys.as(secret, "POST", "/api_keys", NEW);
@@ -69,7 +69,7 @@ test("requests that would make no key take nothing of the minute", async () => {
 });
 
 test("the other routes share the limit of the lists", async () => {
-	const { secret, id } = await newAdmin();
+	const { secret, id } = await createAdmin();
 	const calls = [
 		["GET", "/api_keys"],
 		["GET", `/api_keys/${id}`],
@@ -87,7 +87,7 @@ test("the other routes share the limit of the lists", async () => {
 });
 
 test("the log names each refused request of the account, newest first, and of no other", async () => {
-	const { secret, id, accountId } = await newAdmin();
+	const { secret, id, accountId } = await createAdmin();
 	const sister = await keys.gate.newKey({ account: accountId });
 	expect(await log(secret)).toEqual([]);
 	const chat = (key: string, model: string) =>
@@ -105,11 +105,11 @@ test("the log names each refused request of the account, newest first, and of no
 		{ apiKeyId: sister.id, modelId: FREE_MODEL, rateLimitTier: "paid", rateLimitType: "RPM", timestamp: at(1) },
 		{ apiKeyId: id, modelId: FREE_MODEL, rateLimitTier: "paid", rateLimitType: "RPM", timestamp: at(2) },
 	]);
-	expect(await log((await newAdmin()).secret)).toEqual([]);
+	expect(await log((await createAdmin()).secret)).toEqual([]);
 });
 
 test("the log keeps fifty entries, and names the endpoint of a limit that is no model's", async () => {
-	const { secret, id } = await newAdmin();
+	const { secret, id } = await createAdmin();
 	for (let count = 0; count < 20; count++) await keys.as(secret, "POST", "/api_keys", NEW);
 	for (let count = 0; count < 60; count++) {
 		expect(await verdict(keys.as(secret, "POST", "/api_keys", NEW))).toBe("429 RATE_LIMIT_EXCEEDED");

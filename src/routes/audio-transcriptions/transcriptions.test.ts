@@ -42,14 +42,14 @@ afterAll(async () => {
 	await upstream.stop();
 });
 
-interface Asked {
+interface RequestParts {
 	readonly file?: Uint8Array | string | null;
 	readonly fields?: Readonly<Record<string, string>>;
 	readonly signal?: AbortSignal;
 	readonly key?: string;
 }
 
-function transcribe({ file = wav, fields = {}, signal, key = gate.key }: Asked = {}): Promise<Response> {
+function transcribe({ file = wav, fields = {}, signal, key = gate.key }: RequestParts = {}): Promise<Response> {
 	const form = new FormData();
 	for (const [name, value] of Object.entries(fields)) form.set(name, value);
 	if (typeof file === "string") form.set("file", file);
@@ -226,7 +226,7 @@ describe("200", () => {
 	});
 });
 
-interface Told {
+interface ErrorAnswer {
 	readonly error: { readonly message: string; readonly param: string | null };
 	readonly code: string;
 }
@@ -251,18 +251,18 @@ describe("what is refused", () => {
 		["a language that is none", { fields: { language: "english!" } }, 400, "INVALID_REQUEST", "language"],
 	] as const)("%s", async (_, asked, status, code, param) => {
 		const response = await transcribe(asked);
-		const told = (await response.json()) as Told;
+		const told = (await response.json()) as ErrorAnswer;
 		expect([response.status, told.code, told.error.param]).toEqual([status, code, param]);
 	});
 
 	test("silence", async () => {
 		const response = await transcribe({ file: await toneFile(encoder, "wav", 1, 0) });
-		expect([response.status, ((await response.json()) as Told).error.message]).toEqual([422, "The audio is silent"]);
+		expect([response.status, ((await response.json()) as ErrorAnswer).error.message]).toEqual([422, "The audio is silent"]);
 	});
 
 	test("an unknown field is named", async () => {
 		const response = await transcribe({ fields: { diarize: "true" } });
-		expect([response.status, ((await response.json()) as Told).error.message]).toEqual([
+		expect([response.status, ((await response.json()) as ErrorAnswer).error.message]).toEqual([
 			400,
 			expect.stringContaining("'diarize'"),
 		]);
@@ -273,7 +273,7 @@ describe("what is refused", () => {
 		expect((await gate.call("GET", "/audio/transcriptions")).status).toBe(405);
 		expect((await gate.call("POST", "/audio/transcriptions", { file: "x" })).status).toBe(415);
 		const large = await transcribe({ file: new Uint8Array(26_214_401) });
-		expect([large.status, ((await large.json()) as Told).code]).toEqual([413, "PAYLOAD_TOO_LARGE"]);
+		expect([large.status, ((await large.json()) as ErrorAnswer).code]).toEqual([413, "PAYLOAD_TOO_LARGE"]);
 	});
 
 	test("402 where the audio is dearer than the balance: nothing is sent", async () => {
@@ -284,7 +284,7 @@ describe("what is refused", () => {
 
 	test("503 where nothing serves the model, with the line that brings it", async () => {
 		const response = await transcribe({ fields: { model: "stt-xai-v1" } });
-		const { code, error } = (await response.json()) as Told;
+		const { code, error } = (await response.json()) as ErrorAnswer;
 		expect([response.status, code]).toEqual([503, "MODEL_OFFLINE"]);
 		expect(error.message).toContain('models.entries["stt-xai-v1"].upstreams');
 	});
@@ -301,7 +301,7 @@ describe("what is refused", () => {
 		const before = (await gate.posts()).length;
 		upstream.next(behaviour);
 		const response = await transcribe();
-		expect([response.status, ((await response.json()) as Told).code]).toEqual([status, code]);
+		expect([response.status, ((await response.json()) as ErrorAnswer).code]).toEqual([status, code]);
 		expect((await gate.posts()).length).toBe(before);
 	});
 

@@ -75,7 +75,7 @@ afterAll(async () => {
 	await server.stop();
 });
 
-async function newVoice(model = "tts-chatterbox-hd"): Promise<string> {
+async function createVoice(model = "tts-chatterbox-hd"): Promise<string> {
 	server.also(voices);
 	const form = new FormData();
 	form.set("model", model);
@@ -94,7 +94,7 @@ const speak = (voice: string, model = "tts-chatterbox-hd") =>
 const uploads = () => server.requests.filter(({ path }) => /voices\/add|voice-clone/.test(path)).length;
 
 test("a sample goes to the upstream once, however many ask at once; its name is used, and ends with the handle", async () => {
-	const voice = await newVoice();
+	const voice = await createVoice();
 	const upload = Promise.withResolvers<void>();
 	beforeUpload = upload.promise;
 	const asked = Array.from({ length: 5 }, () => speak(voice));
@@ -114,7 +114,7 @@ test("a sample goes to the upstream once, however many ask at once; its name is 
 });
 
 test("an upload that is refused costs nothing and is tried anew by the next request", async () => {
-	const voice = await newVoice();
+	const voice = await createVoice();
 	const before = await gate.balance();
 	refuseUpload = Response.json({ detail: { status: "quota_exceeded" } }, { status: 401 });
 	expect((await speak(voice)).status).toBe(503);
@@ -127,7 +127,7 @@ test("an upload that is refused costs nothing and is tried anew by the next requ
 });
 
 test("what is no name of a voice is not kept: the next request makes one", async () => {
-	const id = await newVoice();
+	const id = await createVoice();
 	for (const voice_id of [undefined, "", 5, "x".repeat(300)]) {
 		refuseUpload = Response.json({ voice_id });
 		expect((await speak(id)).status).toBe(500);
@@ -137,7 +137,7 @@ test("what is no name of a voice is not kept: the next request makes one", async
 });
 
 test("a caller that leaves while the sample is on its way pays nothing, and the voice is there for the next", async () => {
-	const voice = await newVoice();
+	const voice = await createVoice();
 	const before = await gate.balance();
 	const upload = Promise.withResolvers<void>();
 	beforeUpload = upload.promise;
@@ -159,7 +159,7 @@ test("a caller that leaves while the sample is on its way pays nothing, and the 
 });
 
 test("a voice that the upstream does not know any more is made anew", async () => {
-	const voice = await newVoice();
+	const voice = await createVoice();
 	expect((await speak(voice)).status).toBe(200);
 	kept.clear();
 	expect((await speak(voice)).status).toBe(503);
@@ -169,7 +169,7 @@ test("a voice that the upstream does not know any more is made anew", async () =
 
 test("MiniMax on fal is given the sample as a data URL, and its name speaks", async () => {
 	const model = "tts-minimax-speech-02-hd";
-	const voice = await newVoice(model);
+	const voice = await createVoice(model);
 	expect((await speak(voice, model)).status).toBe(200);
 	const [name, { bytes } = { bytes: "" }] = [...kept][0] ?? [];
 	expect(bytes).toBe(`data:audio/wav;base64,${Buffer.from(sample).toString("base64")}`);

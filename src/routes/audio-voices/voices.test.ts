@@ -190,7 +190,7 @@ describe("a voice", () => {
 });
 
 describe("an upload is refused", () => {
-	interface Told {
+	interface Refusal {
 		readonly error: string;
 		readonly code: string;
 	}
@@ -208,17 +208,17 @@ describe("an upload is refused", () => {
 		["over the route's limit", new Uint8Array(27_400_000), {}, 413, "PAYLOAD_TOO_LARGE"],
 	] as const)("%s", async (_, file, fields, status, code) => {
 		const response = await upload(file === undefined ? wav : file, fields);
-		const told = (await response.json()) as Told;
+		const told = (await response.json()) as Refusal;
 		expect([response.status, told.code, typeof told.error]).toEqual([status, code, "string"]);
 	});
 
 	test("silent, or in a container that the model does not take", async () => {
 		const silent = await upload(await toneFile(encoder, "wav", 5, 0));
-		expect([silent.status, ((await silent.json()) as Told).code]).toEqual([400, "INVALID_AUDIO_FORMAT"]);
+		expect([silent.status, ((await silent.json()) as Refusal).code]).toEqual([400, "INVALID_AUDIO_FORMAT"]);
 		const flac = await toneFile(encoder, "flac", 5);
 		expect((await upload(flac)).status).toBe(200);
 		const refused = await upload(flac, { model: MINIMAX });
-		expect([refused.status, ((await refused.json()) as Told).error]).toEqual([400, expect.stringContaining("mp3, wav")]);
+		expect([refused.status, ((await refused.json()) as Refusal).error]).toEqual([400, expect.stringContaining("mp3, wav")]);
 		expect((await upload(await toneFile(encoder, "opus", 5))).status).toBe(400);
 	});
 
@@ -235,7 +235,7 @@ describe("an upload is refused", () => {
 			headers: { authorization: `Bearer ${gate.key}`, "content-type": "multipart/form-data; boundary=x" },
 			body: "--y\r\n",
 		});
-		expect([response.status, ((await response.json()) as Told).error]).toEqual([400, expect.stringContaining("boundary")]);
+		expect([response.status, ((await response.json()) as Refusal).error]).toEqual([400, expect.stringContaining("boundary")]);
 	});
 });
 

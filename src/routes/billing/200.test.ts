@@ -50,7 +50,7 @@ const faults = (schema: Type.TSchema, value: unknown) =>
 		.map((fault) => `${fault.instancePath} ${fault.message}`);
 
 /** An account of its own with an ADMIN key. */
-const newAccount = async (creditUsd = "1", changes = {}) =>
+const createAccount = async (creditUsd = "1", changes = {}) =>
 	(await billing.gate.newKey({ creditUsd, changes, key: { type: "ADMIN" } })).secret;
 
 /** An account with diem that counts from a day on: today, as if it had been staked before. */
@@ -65,7 +65,7 @@ async function stakedAccount(diem: number, creditUsd: string, fromDay = 0) {
 
 describe("GET /billing/usage", () => {
 	test("has one row for each sku of a request, as soon as its answer is out", async () => {
-		const key = await newAccount();
+		const key = await createAccount();
 		const before = Date.now();
 		const requestId = await billing.chat(40, 500, { key });
 		const page = await billing.read<Page>("/usage?sortOrder=asc", key);
@@ -83,7 +83,7 @@ describe("GET /billing/usage", () => {
 	});
 
 	test("has nothing of a request at price 0, nor of another account", async () => {
-		const key = await newAccount();
+		const key = await createAccount();
 		await billing.chat(1, 1, { key, model: FREE_MODEL });
 		await billing.chat(1, 1);
 		expect(await billing.read<Page>("/usage", key)).toEqual({
@@ -93,7 +93,7 @@ describe("GET /billing/usage", () => {
 	});
 
 	test("goes page by page, newest first or oldest first, and says so in headers", async () => {
-		const key = await newAccount();
+		const key = await createAccount();
 		for (let output = 1; output <= 5; output++) await billing.chat(1, output, { key });
 		const all = (await billing.read<Page>("/usage?sortOrder=asc", key)).data;
 		expect(all.filter(({ sku }) => sku === OUTPUT_SKU).map(({ units }) => Math.round(units * 1e6))).toEqual([1, 2, 3, 4, 5]);
@@ -155,7 +155,7 @@ describe("GET /billing/usage", () => {
 	});
 
 	test("comes as CSV where the caller would rather have it", async () => {
-		const key = await newAccount();
+		const key = await createAccount();
 		const requestId = await billing.chat(40, 500, { key });
 		const answer = await billing.get("/usage?sortOrder=asc", { key, accept: "text/csv" });
 		expect(answer.headers.get("content-type")).toBe("text/csv; charset=utf-8");
@@ -175,7 +175,7 @@ describe("GET /billing/usage", () => {
 
 describe("GET /billing/usage-history", () => {
 	test("goes on from page to page, oldest first, while new charges come, and skips and repeats none", async () => {
-		const key = await newAccount("10");
+		const key = await createAccount("10");
 		await Promise.all(Array.from({ length: 30 }, (_, index) => billing.chat(1, index + 1, { key })));
 		const seen: UsageEntry[] = [];
 		let query = "?pageSize=10";
@@ -198,7 +198,7 @@ describe("GET /billing/usage-history", () => {
 	});
 
 	test("holds its filters in the cursor: the start included, the end not", async () => {
-		const key = await newAccount("10");
+		const key = await createAccount("10");
 		for (let index = 0; index < 8; index++) await billing.chat(1, 1, { key });
 		const { data } = await billing.read<History>("/usage-history", key);
 		const last = data.at(-1)?.timestamp ?? "";
@@ -214,7 +214,7 @@ describe("GET /billing/usage-history", () => {
 	});
 
 	test("comes as CSV with the cursor in a header, which the last page has not", async () => {
-		const key = await newAccount();
+		const key = await createAccount();
 		for (let index = 0; index < 6; index++) await billing.chat(1, 1, { key });
 		const first = await billing.get("/usage-history?pageSize=10", { key, accept: "text/csv, application/json;q=0.5" });
 		expect(first.headers.get("content-disposition")).toMatch(/^attachment; filename=billing-usage-history-\d{8}T\d{9}Z\.csv$/);
@@ -243,7 +243,7 @@ describe("GET /billing/balance", () => {
 	}
 
 	test("tells prepaid USD, with every charge whose answer is out", async () => {
-		const key = await newAccount("2.5");
+		const key = await createAccount("2.5");
 		await billing.chat(4, 999, { key });
 		const balance = await billing.read<Balance>("/balance", key);
 		expect(faults(BalanceSchema, balance)).toEqual([]);
@@ -266,12 +266,12 @@ describe("GET /billing/balance", () => {
 		await billing.chat(4, 999, { key });
 		const { balances, diemEpochAllocation } = await billing.read<Balance>("/balance", key);
 		expect([balances.diem, balances.usd, diemEpochAllocation]).toEqual([5.9994, 2, 6]);
-		const bundled = await newAccount("2", { bundledUsd: "3" });
+		const bundled = await createAccount("2", { bundledUsd: "3" });
 		expect(await billing.read<Balance>("/balance", bundled)).toMatchObject({
 			consumptionCurrency: "BUNDLED_CREDITS",
 			balances: { usd: 5, bundledCredits: 3 },
 		});
-		expect(await billing.read<Balance>("/balance", await newAccount("0"))).toMatchObject({
+		expect(await billing.read<Balance>("/balance", await createAccount("0"))).toMatchObject({
 			canConsume: false,
 			consumptionCurrency: null,
 			balances: { diem: null, usd: 0 },
@@ -352,7 +352,7 @@ describe("GET /billing/usage-analytics", () => {
 	});
 
 	test("is kept for ten minutes", async () => {
-		const key = await newAccount();
+		const key = await createAccount();
 		const empty = await billing.read<Analytics>("/usage-analytics", key);
 		expect(empty.byModel).toEqual([]);
 		await billing.chat(1, 1, { key });
@@ -361,7 +361,7 @@ describe("GET /billing/usage-analytics", () => {
 	});
 
 	test("takes dates, both included, before a lookback", async () => {
-		const key = await newAccount();
+		const key = await createAccount();
 		await billing.chat(1, 1, { key });
 		const days = `startDate=${todayText}&endDate=${todayText}`;
 		const answer = await billing.read<Analytics>(`/usage-analytics?${days}&lookback=90d`, key);
@@ -463,7 +463,7 @@ describe("GET /billing/movements", () => {
 		const second = await billing.read<Movements>(`/movements?cursor=${first.nextCursor}`, key);
 		expect([second.data.length, second.nextCursor]).toEqual([3, null]);
 		expect(new Set([...first.data, ...second.data].map(({ reference }) => reference)).size).toBe(13);
-		const other = await newAccount();
+		const other = await createAccount();
 		const refused = async (path: string, secret: string) =>
 			(await billing.gate.call("GET", `/billing/${path}`, undefined, { authorization: `Bearer ${secret}` })).status;
 		expect(await refused(`movements?cursor=${first.nextCursor}`, other)).toBe(400);

@@ -39,7 +39,7 @@ const PROMPT_AND_SPEECH = priceOf({ prompt_tokens: 9, completion_tokens: 4 });
 
 const charged = (run: () => Promise<unknown>) => chargedFor(gate, run);
 
-interface Told {
+interface MessageEvent {
 	readonly type: string;
 	readonly [member: string]: unknown;
 }
@@ -47,7 +47,7 @@ const eventsOf = (text: string) =>
 	text
 		.split("\n\n")
 		.filter((block) => block !== "")
-		.map((block) => JSON.parse(block.split("\ndata: ")[1] ?? "") as Told);
+		.map((block) => JSON.parse(block.split("\ndata: ")[1] ?? "") as MessageEvent);
 
 test("whole and streamed cost the same: the upstream's usage, posted once and told", async () => {
 	const whole = await charged(async () => {

@@ -39,15 +39,15 @@ const PROMPT_AND_SPEECH = priceOf({ prompt_tokens: 9, completion_tokens: 4 });
 
 const charged = (run: () => Promise<unknown>) => chargedFor(gate, run);
 
-interface Told {
+interface ResponseEvent {
 	readonly type: string;
 	readonly response?: { readonly usage: { readonly output_tokens: number }; readonly cost: { readonly usd: number } };
 }
-const lastEvent = (text: string) => JSON.parse(text.trimEnd().split("\ndata: ").at(-1) ?? "") as Told;
+const lastEvent = (text: string) => JSON.parse(text.trimEnd().split("\ndata: ").at(-1) ?? "") as ResponseEvent;
 
 test("whole and streamed cost the same: the upstream's usage, posted once and told", async () => {
 	const whole = await charged(async () => {
-		const body = (await (await ask()).json()) as NonNullable<Told["response"]>;
+		const body = (await (await ask()).json()) as NonNullable<ResponseEvent["response"]>;
 		expect(Math.round(body.cost.usd * 1e9)).toBe(PROMPT_AND_SPEECH);
 	});
 	expect(whole).toMatchObject({

@@ -20,20 +20,20 @@ const usage = { promptTokens: 9, completionTokens: 3, cachedTokens: 2, cacheWrit
 const TOOLS = new ClientTools(LongStrings.none);
 const paid = { usage, posted: { usd: 1_000, diem: 0, expected: { usd: 0, diem: 0 } } } as unknown as PostedCharge;
 
-interface Told {
+interface ResponseEvent {
 	readonly type: string;
 	readonly sequence_number: number;
 	readonly response?: { readonly status: string; readonly output: readonly object[]; readonly error: unknown };
 	readonly [member: string]: unknown;
 }
 
-function eventsOf(text: string): Told[] {
+function eventsOf(text: string): ResponseEvent[] {
 	return text
 		.split("\n\n")
 		.filter((block) => block !== "")
 		.map((block) => {
 			const [name = "", data = ""] = block.split("\n");
-			const event = JSON.parse(data.slice("data: ".length)) as Told;
+			const event = JSON.parse(data.slice("data: ".length)) as ResponseEvent;
 			expect(name).toBe(`event: ${event.type}`);
 			return event;
 		});

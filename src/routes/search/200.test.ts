@@ -21,7 +21,7 @@ afterAll(async () => {
 	await Promise.all([gate.stop(), scripted.stop()]);
 });
 
-interface Found {
+interface SearchAnswer {
 	readonly query: string;
 	readonly results: readonly object[];
 }
@@ -30,7 +30,7 @@ test("gives ten results in the documented form for 0.01 USD", async () => {
 	const before = await gate.balance();
 	const answer = await send(gate, { query: "tea houses", unknown: true });
 	expect(answer.status).toBe(200);
-	const { query, results, ...rest } = (await answer.json()) as Found;
+	const { query, results, ...rest } = (await answer.json()) as SearchAnswer;
 	expect(rest).toEqual({});
 	expect(query).toBe("tea houses");
 	expect(results).toHaveLength(10);
@@ -46,7 +46,7 @@ test("gives ten results in the documented form for 0.01 USD", async () => {
 
 test("gives as many as are asked for", async () => {
 	for (const limit of [1, 20])
-		expect(((await (await send(gate, { query: "tea", limit })).json()) as Found).results).toHaveLength(limit);
+		expect(((await (await send(gate, { query: "tea", limit })).json()) as SearchAnswer).results).toHaveLength(limit);
 });
 
 test("begins with brave where the caller names none, whatever the operator's order", async () => {

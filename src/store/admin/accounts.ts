@@ -1,6 +1,6 @@
 import type { Transaction } from "kysely";
 import { parseNano } from "../../ledger/nano.ts";
-import { ACCOUNT_ID, newAccountId } from "../account-id.ts";
+import { ACCOUNT_ID, createAccountId } from "../account-id.ts";
 import type { StoreDb, Tables } from "../tables.ts";
 import type { Account, AccountTier } from "../types.ts";
 import { checkName, checkTier } from "./account-fields.ts";
@@ -89,7 +89,7 @@ export function checkedAccount(
 	const tier = checkTier(input.tier ?? "paid");
 	const entered = input.startingCreditUsd ?? "0";
 	const starting = parseNano(entered) === 0 ? null : amountToMove(entered, "credit");
-	const { id = newAccountId(), identity = null } = input;
+	const { id = createAccountId(), identity = null } = input;
 	if (!ACCOUNT_ID.test(id)) throw new AdminError("INVALID", "an account's id is acc_ and 24 letters and digits");
 	const firstKey = input.firstKey === undefined ? null : { ...input.firstKey, accountId: id };
 	if (firstKey !== null) checkNewKey(firstKey);

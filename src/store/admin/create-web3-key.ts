@@ -30,7 +30,7 @@ export async function createWeb3Key(admin: AdminStore, input: NewWeb3Key): Promi
 	return admin.db.transaction().execute(async (tx) => {
 		const atMs = admin.wallMs();
 		if (!(await takeToken(tx, token, input.nowMs))) return madeBefore(tx, key.hash);
-		const accountId = (await ownerOf(tx, wallet)) ?? (await newOwner(tx, insertAccount, wallet, atMs));
+		const accountId = (await ownerOf(tx, wallet)) ?? (await createOwner(tx, insertAccount, wallet, atMs));
 		return insertAccountKey(tx, { ...key, accountId }, atMs);
 	});
 }
@@ -42,7 +42,7 @@ async function madeBefore(tx: Transaction<Tables>, hash: string): Promise<ApiKey
 	return keyOf(row);
 }
 
-async function newOwner(
+async function createOwner(
 	tx: Transaction<Tables>,
 	insert: ReturnType<typeof checkedAccount>,
 	wallet: string,

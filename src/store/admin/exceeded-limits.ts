@@ -34,13 +34,13 @@ export async function noteExceededLimits(admin: AdminStore, entries: readonly Ex
 				.execute();
 		}
 		for (const accountId of new Set(entries.map((entry) => entry.accountId))) {
-			const kept = tx
+			const newest = tx
 				.selectFrom("exceeded_limits")
 				.select("id")
 				.where("account_id", "=", accountId)
 				.orderBy("id", "desc")
 				.limit(KEPT_EXCEEDED_LIMITS);
-			await tx.deleteFrom("exceeded_limits").where("account_id", "=", accountId).where("id", "not in", kept).execute();
+			await tx.deleteFrom("exceeded_limits").where("account_id", "=", accountId).where("id", "not in", newest).execute();
 		}
 	});
 }

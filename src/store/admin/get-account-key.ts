@@ -17,8 +17,8 @@ export function getAccountKey(admin: AdminStore, input: GetAccountKey): Promise<
 		.setAccessMode("read only")
 		.execute(async (tx) => {
 			const key = keyOf(await requireAccountKey(tx, input.accountId, input.keyId));
-			const [found] = await withUsage(tx, [key], input.nowMs);
-			if (found === undefined) throw new Error(`the usage of key ${key.id} was not read`);
-			return found;
+			const [used] = await withUsage(tx, [key], input.nowMs);
+			if (used === undefined) throw new Error(`the usage of key ${key.id} was not read`);
+			return used;
 		});
 }

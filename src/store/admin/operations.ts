@@ -54,7 +54,7 @@ import {
 
 const ADMIN_OPERATIONS = {
 	accountBalance,
-	alertTold: markAlertDelivered,
+	alertDelivered: markAlertDelivered,
 	askForMoney: recallMoney,
 	beginConsoleSession,
 	beginTopUp,

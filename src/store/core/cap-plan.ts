@@ -35,11 +35,11 @@ export function capPlaceOf({ capped, owing, keyId, day }: PostRecord): CapPlace 
 export function allowed(post: PostRecord, free: FreeCaps): OwedTerms | undefined {
 	const place = capPlaceOf(post);
 	if (place === null || post.owing === undefined) return post.owing;
-	const room = free.get(capKey(place)) ?? { usd: 0, diem: 0 };
+	const headroom = free.get(capKey(place)) ?? { usd: 0, diem: 0 };
 	const { most, kept } = post.owing;
 	return {
 		kept,
-		most: { usd: Math.max(0, Math.min(most.usd, room.usd)), diem: Math.max(0, Math.min(most.diem, room.diem)) },
+		most: { usd: Math.max(0, Math.min(most.usd, headroom.usd)), diem: Math.max(0, Math.min(most.diem, headroom.diem)) },
 	};
 }
 
@@ -62,9 +62,9 @@ function amountsOf(parts: readonly (LinePart | AppliedPart)[]): CapAmounts {
 /** Reduces the free limits by what was owed and is now paid, for the next post of the batch. */
 export function takeOwedCaps(post: PostRecord, owed: CapAmounts, free: FreeCaps): void {
 	const place = capPlaceOf(post);
-	const room = place === null ? undefined : free.get(capKey(place));
-	if (place === null || room === undefined) return;
-	free.set(capKey(place), { usd: room.usd - owed.usd, diem: room.diem - owed.diem });
+	const headroom = place === null ? undefined : free.get(capKey(place));
+	if (place === null || headroom === undefined) return;
+	free.set(capKey(place), { usd: headroom.usd - owed.usd, diem: headroom.diem - owed.diem });
 }
 
 /** What the posts of a batch take of leased limits. */

@@ -7,7 +7,7 @@ import type { AcquireRequest, BudgetState, CapAmounts, CapAnswer, CapRequest } f
 import { type AcquireDecision, decideAcquire, surplusOf } from "./lease-split.ts";
 
 /** The limits of a key and what is taken of them in the window of a day, as read under lock. */
-export interface CapRoom {
+export interface CapHeadroom {
 	/** Infinity: no limit. */
 	readonly limit: CapAmounts;
 	readonly spent: CapAmounts;
@@ -17,7 +17,7 @@ export interface CapRoom {
 }
 
 /** The state of a revoked key: nothing may be spent. */
-export const NO_ROOM: CapRoom = {
+export const NO_HEADROOM: CapHeadroom = {
 	limit: { usd: 0, diem: 0 },
 	spent: { usd: 0, diem: 0 },
 	own: { usd: 0, diem: 0 },
@@ -25,7 +25,7 @@ export const NO_ROOM: CapRoom = {
 };
 
 /** Returns what is neither spent nor leased; below 0 where a limit was lowered, or late posts came. */
-export function freeRoom({ limit, spent, own, elsewhere }: CapRoom): CapAmounts {
+export function freeHeadroom({ limit, spent, own, elsewhere }: CapHeadroom): CapAmounts {
 	return { usd: limit.usd - spent.usd - own.usd - elsewhere.usd, diem: limit.diem - spent.diem - own.diem - elsewhere.diem };
 }
 
@@ -38,19 +38,19 @@ const above0 = (amount: number): number => Math.max(0, amount);
 export function decideCapped(
 	budgets: readonly BudgetState[],
 	request: AcquireRequest & { readonly cap: CapRequest },
-	room: CapRoom,
+	headroom: CapHeadroom,
 	liveNodes: number,
 ): AcquireDecision & { readonly cap: CapAnswer } {
-	const { amount, money, room: nodeRoom } = request.cap;
-	const free = freeRoom(room);
+	const { amount, money, headroom: nodeHeadroom } = request.cap;
+	const free = freeHeadroom(headroom);
 	/** The most that the limits let the request use, with all that is free of them. */
-	const most = { usd: above0(nodeRoom.usd + free.usd), diem: above0(nodeRoom.diem + free.diem) };
+	const most = { usd: above0(nodeHeadroom.usd + free.usd), diem: above0(nodeHeadroom.diem + free.diem) };
 	const need = above0(amount - Math.min(money.usd, most.usd) - Math.min(money.diem, most.diem));
 	const usable = { usd: above0(most.usd - money.usd), diem: above0(most.diem - money.diem) };
 	const decision = decideAcquire(budgets, { ...request, needNano: nano(need), usable }, liveNodes);
 	const all = budgets.reduce((sum, budget) => sum + budget.free, money.usd + money.diem);
 	const short = decision.short && all >= amount;
-	const { spent, elsewhere } = room;
+	const { spent, elsewhere } = headroom;
 	if (decision.short && request.part !== true)
 		return { ...decision, cap: { granted: { usd: 0, diem: 0 }, spent, elsewhere, short } };
 	const granted = (diem: boolean): number =>
@@ -62,6 +62,6 @@ export function decideCapped(
 		const needed = used > 0 ? above0(used - has) : 0;
 		return needed + surplusOf(left - needed, amount, liveNodes);
 	};
-	const leased = { usd: lease(usd, nodeRoom.usd, free.usd), diem: lease(diem, nodeRoom.diem, free.diem) };
+	const leased = { usd: lease(usd, nodeHeadroom.usd, free.usd), diem: lease(diem, nodeHeadroom.diem, free.diem) };
 	return { ...decision, cap: { granted: leased, spent, elsewhere, short } };
 }

@@ -15,7 +15,7 @@ const giveBack = (accountId: string, seq: number): LeaseCall => ({
 	type: "call",
 	id: 1,
 	seq,
-	call: { name: "giveBack", arguments: { accountId, kept: [] } },
+	call: { name: "giveBack", arguments: { accountId, retained: [] } },
 });
 const accountsOf = (calls: readonly LeaseCall[]) => calls.map(({ call }) => call.arguments.accountId);
 let posts = 0;

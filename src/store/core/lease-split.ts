@@ -91,12 +91,12 @@ export function decideAcquire(budgets: readonly BudgetState[], request: AcquireR
 }
 
 /**
- * Returns which of a node's leases on an account end where it keeps `kept`. A lease below the kept amount stays as it
+ * Returns which of a node's leases on an account end where it keeps `retained`. A lease below the retained amount stays as it
  * is: the store lost the rest in a failover, and posts beyond it are paid from free money.
  */
-export function decideGiveBack(leases: readonly RetainedLeases[], kept: readonly RetainedLeases[]): RetainedLeases[] {
-	const keptByBudget = new Map(kept.map((part) => [`${part.source}/${part.day}`, part.amount]));
+export function decideGiveBack(leases: readonly RetainedLeases[], retained: readonly RetainedLeases[]): RetainedLeases[] {
+	const retainedByBudget = new Map(retained.map((part) => [`${part.source}/${part.day}`, part.amount]));
 	return leases
-		.map((lease) => ({ ...lease, amount: lease.amount - (keptByBudget.get(`${lease.source}/${lease.day}`) ?? 0) }))
+		.map((lease) => ({ ...lease, amount: lease.amount - (retainedByBudget.get(`${lease.source}/${lease.day}`) ?? 0) }))
 		.filter((back) => back.amount > 0);
 }

@@ -59,7 +59,7 @@ export class StoreTooNewError extends Error {
 	override readonly name = "StoreTooNewError";
 	readonly code = "STORE_TOO_NEW";
 
-	constructor(found: number, known: number) {
-		super(`the store has schema ${found}, this program knows ${known}; start the version that wrote it`);
+	constructor(schema: number, known: number) {
+		super(`the store has schema ${schema}, this program knows ${known}; start the version that wrote it`);
 	}
 }

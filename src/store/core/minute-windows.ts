@@ -57,9 +57,11 @@ export class MinuteWindows {
 
 	#take(take: MinuteTake, nowMs: number, liveNodes: number): MinuteGrant {
 		const window = this.#open(keyOf(take), nowMs);
-		const { limit, wanted, spent } = take;
+		const { limit, requested, spent } = take;
 		const units =
-			wanted === 0 || limit <= TAKEN_ONE_BY_ONE ? wanted : Math.max(wanted, Math.floor(limit / (UNUSED_PARTS * liveNodes)));
+			requested === 0 || limit <= TAKEN_ONE_BY_ONE
+				? requested
+				: Math.max(requested, Math.floor(limit / (UNUSED_PARTS * liveNodes)));
 		const granted = Math.min(units, Math.max(0, limit - window.taken - spent));
 		window.taken += spent + granted;
 		const endsInMs = Math.min(MINUTE_MS, Math.max(0, window.startedAtMs + MINUTE_MS - nowMs));

@@ -51,7 +51,7 @@ const lease = (node: StoredEpoch, amount: number) =>
 const keep = (node: StoredEpoch, amount: number) =>
 	new LeaseRepository(node).execute(
 		sql,
-		[{ name: "giveBack", arguments: { accountId, kept: [{ source: "usd", day: 0, amount }] } }],
+		[{ name: "giveBack", arguments: { accountId, retained: [{ source: "usd", day: 0, amount }] } }],
 		1,
 	);
 const all = async (query: string): Promise<Record<string, unknown>[]> => [...(await sql.unsafe(query))];

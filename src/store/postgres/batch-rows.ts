@@ -8,11 +8,11 @@ import type { BatchCounts, BatchStore, BatchTransaction, LockedBatch, NodeEpoch 
 import type { BatchPlan, PaidPart, PlannedPost } from "../core/batch-plan.ts";
 import { BatchState } from "../core/batch-state.ts";
 import { capKey } from "../core/cap-plan.ts";
-import { freeRoom } from "../core/cap-split.ts";
+import { freeHeadroom } from "../core/cap-split.ts";
 import type { AllotmentDay, BatchNeeds, BudgetPlace, Entry } from "../core/entries.ts";
 import { OVERRUN, REVENUE } from "../tables.ts";
 import { writeAllotments } from "./allotments.ts";
-import { lockCaps, roomOf } from "./cap-table.ts";
+import { headroomOf, lockCaps } from "./cap-table.ts";
 import { inTransaction } from "./connect.ts";
 import { isRecordFault } from "./faults.ts";
 import { writeRpcRows } from "./rpc-rows.ts";
@@ -51,7 +51,7 @@ class BatchRows implements BatchTransaction {
 			of((budget) => budget.day, "INT8"),
 		];
 		const node = [this.#node.id, this.#node.epoch];
-		const [boots, , budgets, rooms, leases, numbers, clock] = await Promise.all([
+		const [boots, , budgets, headrooms, leases, numbers, clock] = await Promise.all([
 			tx.unsafe("SELECT applied_seq FROM nodes WHERE node_id = $1 AND epoch = $2 FOR NO KEY UPDATE", node),
 			tx.unsafe("SELECT id FROM accounts WHERE id = ANY($1::text[]) ORDER BY id FOR NO KEY UPDATE", [accounts]),
 			tx.unsafe(
@@ -65,7 +65,7 @@ class BatchRows implements BatchTransaction {
 			tx.unsafe(LAST_NUMBERS, [accounts]),
 			tx.unsafe("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::int8 AS now"),
 		]);
-		const caps = new Map(needs.caps.map((place) => [capKey(place), freeRoom(roomOf(rooms, place))]));
+		const caps = new Map(needs.caps.map((place) => [capKey(place), freeHeadroom(headroomOf(headrooms, place))]));
 		const state = new BatchState(caps);
 		for (const { account_id, source, day, balance, leased } of budgets)
 			state.account(account_id).addBudget(source, Number(day), Number(balance), Number(leased), 0);

@@ -5,7 +5,7 @@
 import type { SQL } from "bun";
 import type { NodeEpoch } from "../core/batch-applier.ts";
 import type { CapPlace } from "../core/cap-plan.ts";
-import { type CapRoom, NO_ROOM } from "../core/cap-split.ts";
+import { type CapHeadroom, NO_HEADROOM } from "../core/cap-split.ts";
 import { limitNano } from "../core/key-limits.ts";
 import type { CapUnit } from "../tables.ts";
 import type { ReturnRequest } from "../thread-protocol.ts";
@@ -19,11 +19,11 @@ export interface CapGrant extends CapPlace {
 
 const placeKey = ({ keyId, day }: CapPlace): string => `${keyId}/${day}`;
 
-/** Limits of these keys; `roomOf` finds one. */
-export type CapRooms = ReadonlyMap<string, CapRoom>;
+/** Limits of these keys; `headroomOf` finds one. */
+export type CapHeadrooms = ReadonlyMap<string, CapHeadroom>;
 
-export function roomOf(rooms: CapRooms, place: CapPlace): CapRoom {
-	return rooms.get(placeKey(place)) ?? NO_ROOM;
+export function headroomOf(headrooms: CapHeadrooms, place: CapPlace): CapHeadroom {
+	return headrooms.get(placeKey(place)) ?? NO_HEADROOM;
 }
 
 /**
@@ -35,7 +35,7 @@ export async function lockCaps(
 	node: NodeEpoch,
 	places: readonly CapPlace[],
 	more: readonly string[] = [],
-): Promise<CapRooms> {
+): Promise<CapHeadrooms> {
 	if (places.length === 0) return new Map();
 	const ids = places.map(({ keyId }) => keyId);
 	const keys = tx.array(ids, "TEXT");
@@ -87,8 +87,8 @@ export async function cutCaps(tx: SQL, node: NodeEpoch, returns: readonly Return
 		capReturns.map(({ accountId }) => accountId),
 		"TEXT",
 	);
-	const kept = capReturns.flatMap(({ caps = [] }) => caps.flatMap((cap: RetainedCap) => unitsOf(cap, cap)));
-	await tx.unsafe(CUT, [node.id, node.epoch, accounts, ...partArrays(tx, kept)]);
+	const retained = capReturns.flatMap(({ caps = [] }) => caps.flatMap((cap: RetainedCap) => unitsOf(cap, cap)));
+	await tx.unsafe(CUT, [node.id, node.epoch, accounts, ...partArrays(tx, retained)]);
 }
 
 interface CapPart extends CapPlace {

@@ -36,7 +36,7 @@ const acquire = (accountId: string, needNano: number): LeaseRequest => ({
 	name: "acquire",
 	arguments: { accountId, day: SAMPLE_DAY, needNano: nano(needNano) },
 });
-const giveBack = (accountId: string): LeaseRequest => ({ name: "giveBack", arguments: { accountId, kept: [] } });
+const giveBack = (accountId: string): LeaseRequest => ({ name: "giveBack", arguments: { accountId, retained: [] } });
 const leased = async () =>
 	[
 		...(await sql.unsafe("SELECT node_id, account_id, sum(amount)::float8 AS amount FROM leases GROUP BY 1, 2 ORDER BY 1, 2")),

@@ -13,7 +13,7 @@ import type { LeaseRequest } from "../core/store.ts";
 import { FencedError } from "../core/store-faults.ts";
 import type { AcquireRequest, AcquireResult, BudgetState } from "../types.ts";
 import { stakeOf, writeAllotments } from "./allotments.ts";
-import { type CapRooms, cutCaps, growCaps, lockCaps, roomOf } from "./cap-table.ts";
+import { type CapHeadrooms, cutCaps, growCaps, headroomOf, lockCaps } from "./cap-table.ts";
 import { inTransaction } from "./connect.ts";
 
 /** A lost lease is replaced from free money, so its commit need not wait for a disk. */
@@ -55,7 +55,7 @@ export class LeaseRepository {
 	 *
 	 * `acquire` leases what a request lacks, all or none, with a surplus where the account has plenty, and writes the
 	 * day's allotment at its first use. It sets `recalled` where the need was not met and other nodes hold money of the
-	 * account. `giveBack` cuts the leases on an account down to what is kept. Where the store has less than that (it
+	 * account. `giveBack` cuts the leases on an account down to the retained amounts. Where the store has less than that (it
 	 * lost the lease in a failover), the lease stays as it is: posts beyond it are paid from free money.
 	 *
 	 * Where the key of a request has limits, money and limits are leased together or not at all; keys are locked after
@@ -78,7 +78,7 @@ export class LeaseRepository {
 					...acquires.flatMap(({ accountId, day }) => placesOf(accountId, [day])),
 					...idsOf(returns).flatMap((accountId) => (held.get(accountId) ?? []).map((lease) => ({ ...lease, accountId }))),
 				];
-				const [budgets, leases, rooms] = await Promise.all([
+				const [budgets, leases, headrooms] = await Promise.all([
 					readBudgets(tx, places, LOCKED_BUDGETS),
 					this.#leases(tx, idsOf(requests.map((request) => request.arguments))),
 					lockCaps(
@@ -87,7 +87,7 @@ export class LeaseRepository {
 						acquires.flatMap(({ day, cap }) => (cap === undefined ? [] : [{ keyId: cap.keyId, day }])),
 					),
 				]);
-				const acquired = acquires.map((request) => decideLocked(request, budgets, leases, rooms, liveNodes));
+				const acquired = acquires.map((request) => decideLocked(request, budgets, leases, headrooms, liveNodes));
 				// A budget that is not locked was leased meanwhile, by an abandoned call: the next return finds it.
 				const known = new Map(
 					returns.map(({ accountId }) => [
@@ -101,8 +101,8 @@ export class LeaseRepository {
 					...acquires.flatMap(({ accountId }, index) =>
 						(acquired[index]?.grants ?? []).map(({ source, day, granted }) => ({ accountId, source, day, by: granted })),
 					),
-					...returns.flatMap(({ accountId, kept }) =>
-						decideGiveBack(known.get(accountId) ?? [], kept).map(({ source, day, amount }) => ({
+					...returns.flatMap(({ accountId, retained }) =>
+						decideGiveBack(known.get(accountId) ?? [], retained).map(({ source, day, amount }) => ({
 							accountId,
 							source,
 							day,
@@ -110,9 +110,11 @@ export class LeaseRepository {
 						})),
 					),
 				];
-				const capGrants = acquires.flatMap(({ accountId, day, cap: asked }, index) => {
+				const capGrants = acquires.flatMap(({ accountId, day, cap: request }, index) => {
 					const cap = acquired[index]?.cap;
-					return asked === undefined || cap === undefined ? [] : [{ accountId, day, keyId: asked.keyId, granted: cap.granted }];
+					return request === undefined || cap === undefined
+						? []
+						: [{ accountId, day, keyId: request.keyId, granted: cap.granted }];
 				});
 				await Promise.all([this.#change(tx, changes), growCaps(tx, this.#node, capGrants), cutCaps(tx, this.#node, returns)]);
 				const returned = await this.#returned(tx, known);
@@ -217,13 +219,13 @@ function decideLocked(
 	request: AcquireRequest,
 	locked: ByAccount<BudgetRow>,
 	leases: ByAccount<RetainedLeases>,
-	rooms: CapRooms,
+	headrooms: CapHeadrooms,
 	liveNodes: number,
 ): AcquireResult {
 	const { accountId, cap, day } = request;
 	const rows = [...(locked.get(accountId) ?? [])].sort((a, b) => RANK[a.source] - RANK[b.source]);
-	const room = cap === undefined ? null : roomOf(rooms, { keyId: cap.keyId, day });
-	return decideLease(request, { budgets: rows.map(stateOf), ownLeases: leases.get(accountId) ?? [], room }, liveNodes);
+	const headroom = cap === undefined ? null : headroomOf(headrooms, { keyId: cap.keyId, day });
+	return decideLease(request, { budgets: rows.map(stateOf), ownLeases: leases.get(accountId) ?? [], headroom }, liveNodes);
 }
 
 const RANK: Record<Source, number> = { diem: 0, bundled: 1, usd: 2 };

@@ -15,11 +15,11 @@ export async function migrate(sql: SQL, migrations: readonly Migration[] = MIGRA
 		current = await inTransaction(sql, async (tx) => {
 			await tx.unsafe(`SELECT pg_advisory_xact_lock(${MIGRATIONS_LOCK})`);
 			await tx.unsafe("CREATE TABLE IF NOT EXISTS schema_migrations (number BIGINT PRIMARY KEY, name TEXT NOT NULL)");
-			const found = await schemaNumber(tx);
-			if (found > newest) throw new StoreTooNewError(found, newest);
-			if (found === newest) return found;
-			const next = migrations.find((migration) => migration.number === found + 1);
-			if (next === undefined) throw new Error(`there is no migration from schema ${found}`);
+			const schema = await schemaNumber(tx);
+			if (schema > newest) throw new StoreTooNewError(schema, newest);
+			if (schema === newest) return schema;
+			const next = migrations.find((migration) => migration.number === schema + 1);
+			if (next === undefined) throw new Error(`there is no migration from schema ${schema}`);
 			const statements = statementsOf(next, "postgres");
 			if (statements.trim() !== "") await tx.unsafe(statements);
 			await tx.unsafe("INSERT INTO schema_migrations (number, name) VALUES ($1, $2)", [next.number, next.name]);

@@ -20,12 +20,12 @@ interface GrantRow {
 export async function exchangeMinutes(sql: SQL, { takes, sums }: MinuteExchange): Promise<MinuteAnswer> {
 	// An empty exchange still queries the store, since the caller checks that it is reachable.
 	if (takes.length + sums.length === 0) await sql.unsafe("SELECT 1");
-	const asked = takes.map(takeRow);
+	const rows = takes.map(takeRow);
 	const sumRows = sums.map((sum) => ({ ...keyOf(sum), started_at: sum.startedAtMs, tokens: sum.tokens }));
 	const [added, , granted] = await Promise.all([
 		sumRows.length === 0 ? [] : sql.unsafe(ADD_TOKENS, [sumRows]),
-		asked.length === 0 ? [] : sql.unsafe(MAKE_ROWS, [asked]),
-		asked.length === 0 ? [] : sql.unsafe(TAKE, [asked]),
+		rows.length === 0 ? [] : sql.unsafe(MAKE_ROWS, [rows]),
+		rows.length === 0 ? [] : sql.unsafe(TAKE, [rows]),
 	]);
 	const tokensOf = byKey<{ tokens: bigint } & Key>(added);
 	const grantOf = byKey<GrantRow>(granted);
@@ -54,12 +54,12 @@ interface Key {
 const keyOf = ({ accountId, subject }: { accountId: string; subject: string }): Key => ({ account_id: accountId, subject });
 
 function takeRow(take: MinuteTake) {
-	return { ...keyOf(take), most: take.limit, wanted: take.wanted, spent: take.spent };
+	return { ...keyOf(take), most: take.limit, wanted: take.requested, spent: take.spent };
 }
 
-function byKey<Row extends Key>(rows: Iterable<Row>): (asked: { accountId: string; subject: string }) => Row | undefined {
-	const found = new Map([...rows].map((row) => [JSON.stringify([row.account_id, row.subject]), row]));
-	return ({ accountId, subject }) => found.get(JSON.stringify([accountId, subject]));
+function byKey<Row extends Key>(rows: Iterable<Row>): (key: { accountId: string; subject: string }) => Row | undefined {
+	const rowsByKey = new Map([...rows].map((row) => [JSON.stringify([row.account_id, row.subject]), row]));
+	return ({ accountId, subject }) => rowsByKey.get(JSON.stringify([accountId, subject]));
 }
 
 function toGrant(row: GrantRow): MinuteGrant {

@@ -35,7 +35,7 @@ testPosting(async () => {
 		keep: async (accountId, amount) =>
 			void (await leases.execute(
 				sql,
-				[{ name: "giveBack", arguments: { accountId, kept: [{ source: "usd", day: 0, amount }] } }],
+				[{ name: "giveBack", arguments: { accountId, retained: [{ source: "usd", day: 0, amount }] } }],
 				1,
 			)),
 		close: () => sql.close(),

@@ -32,7 +32,7 @@ async function start(books: StoreFolder): Promise<OpenedStore> {
 	return node;
 }
 
-function newFolder(url: string): StoreFolder {
+function createFolder(url: string): StoreFolder {
 	const folder = new StoreFolder(url);
 	folders.push(folder);
 	return folder;
@@ -50,7 +50,7 @@ async function alone(name: string, work: (run: (statement: string) => Promise<un
 test("nodes on a restored older store book again what their journals have and it lacks: a running one, and one that starts", async () => {
 	const url = await cluster.newDatabase();
 	const name = new URL(url).pathname.slice(1);
-	const [first, second] = [newFolder(url), newFolder(url)];
+	const [first, second] = [createFolder(url), createFolder(url)];
 	const accountId = await first.account();
 	let b: OpenedStore;
 	const a = await start(first);

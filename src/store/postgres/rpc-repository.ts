@@ -63,26 +63,31 @@ export class RpcRepository {
 
 	async #runBatch(tx: SQL, { claims, releases, drops, nowMs, maxKeys }: IdempotencyBatch): Promise<StoredClaim[]> {
 		const { id, epoch } = this.#node;
-		const asked = claims.map(({ accountId, key, fingerprint, claim }) => ({ account_id: accountId, key, fingerprint, claim }));
+		const claimRows = claims.map(({ accountId, key, fingerprint, claim }) => ({
+			account_id: accountId,
+			key,
+			fingerprint,
+			claim,
+		}));
 		const [alive, , , , looked] = await Promise.all([
 			tx.unsafe("SELECT 1 FROM node_terms WHERE node_id = $1 AND epoch = $2 AND fenced_at IS NULL FOR SHARE", [id, epoch]),
 			releases.length > 0
 				? tx.unsafe(RELEASE, [releases.map(({ accountId, ...rest }) => ({ account_id: accountId, ...rest }))])
 				: null,
 			drops.length > 0 ? tx.unsafe(DROP, [drops.map(({ accountId, key }) => ({ account_id: accountId, key }))]) : null,
-			asked.length > 0 ? tx.unsafe(CLAIM, [asked, id, epoch, nowMs, liveHour(nowMs), maxKeys]) : null,
-			asked.length > 0 ? tx.unsafe(LOOK, [asked, nowMs, liveHour(nowMs)]) : [],
+			claimRows.length > 0 ? tx.unsafe(CLAIM, [claimRows, id, epoch, nowMs, liveHour(nowMs), maxKeys]) : null,
+			claimRows.length > 0 ? tx.unsafe(LOOK, [claimRows, nowMs, liveHour(nowMs)]) : [],
 		]);
 		if (alive.length === 0) throw new FencedError();
 		const rows = new Map([...looked].map((row: LockedRows) => [row.claim, row]));
-		const found = claims.map(({ claim }) => judgeClaim(rows.get(claim), maxKeys));
+		const judged = claims.map(({ claim }) => judgeClaim(rows.get(claim), maxKeys));
 		// Another request's answer was applied between the claim's look-up and its insertion: no claim is needed.
-		const needlessClaims = claims.filter(({ claim }, at) => rows.get(claim)?.holder === claim && !isToRun(found[at]));
+		const needlessClaims = claims.filter(({ claim }, at) => rows.get(claim)?.holder === claim && !isToRun(judged[at]));
 		if (needlessClaims.length > 0) {
 			await tx.unsafe(RELEASE, [needlessClaims.map(({ accountId, key, claim }) => ({ account_id: accountId, key, claim }))]);
 		}
 		return Promise.all(
-			found.map(async (stored) => {
+			judged.map(async (stored) => {
 				if (stored.kind !== "kept" || stored.file === null) return stored;
 				return { ...stored, body: await readBody(tx, stored.file), file: null };
 			}),

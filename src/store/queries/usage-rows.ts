@@ -45,13 +45,13 @@ export async function usageRows(admin: AdminStore, query: UsageRowsQuery): Promi
 		.where("usage_daily.day", "<=", BigInt(lastDay));
 	if (accountId !== undefined) rows = rows.where("usage_daily.account_id", "=", accountId);
 	if (keyId !== undefined) rows = rows.where("usage_daily.key_id", "=", keyId);
-	const found = await groupRows(rows, by)
+	const groups = await groupRows(rows, by)
 		.select([sumOf("usd"), sumOf("bundled"), sumOf("diem"), sumOf("overrun"), sql<Sum>`sum(usage_daily.units)`.as("units")])
 		.orderBy(sql`sum(usage_daily.amount)`, "desc")
 		.limit(limit)
 		.execute();
-	const rowNames = await namesOf(admin, found, by);
-	return found.map((row) => ({
+	const rowNames = await namesOf(admin, groups, by);
+	return groups.map((row) => ({
 		sku: row.sku,
 		day: row.day === null ? null : Number(row.day),
 		key: row.key_id === null ? null : { id: row.key_id === "" ? null : row.key_id, ...rowNames.key(row.key_id) },
@@ -91,14 +91,14 @@ async function namesOf(
 	const accounts = new Map<string, string>();
 	if (by.includes("key")) {
 		for (const ids of inParts(rows.map((row) => row.key_id))) {
-			const found = await admin.db.selectFrom("keys").select(["id", "description", "last6"]).where("id", "in", ids).execute();
-			for (const { id, description, last6 } of found) keys.set(id, { description, last6 });
+			const keyRows = await admin.db.selectFrom("keys").select(["id", "description", "last6"]).where("id", "in", ids).execute();
+			for (const { id, description, last6 } of keyRows) keys.set(id, { description, last6 });
 		}
 	}
 	if (by.includes("account")) {
 		for (const ids of inParts(rows.map((row) => row.account_id))) {
-			const found = await admin.db.selectFrom("accounts").select(["id", "name"]).where("id", "in", ids).execute();
-			for (const { id, name } of found) accounts.set(id, name);
+			const accountRows = await admin.db.selectFrom("accounts").select(["id", "name"]).where("id", "in", ids).execute();
+			for (const { id, name } of accountRows) accounts.set(id, name);
 		}
 	}
 	return {

@@ -75,8 +75,8 @@ export function readPart(path: string, offset: number): { readonly lines: string
 	const file = openSync(path, "r");
 	try {
 		const head = Buffer.alloc(HEAD_BYTES);
-		const found = readSync(file, head, 0, HEAD_BYTES, offset);
-		if (found < HEAD_BYTES || !head.subarray(0, HEAD.length).equals(HEAD)) throw broken("no part begins here");
+		const bytesRead = readSync(file, head, 0, HEAD_BYTES, offset);
+		if (bytesRead < HEAD_BYTES || !head.subarray(0, HEAD.length).equals(HEAD)) throw broken("no part begins here");
 		const length = head.readUInt32LE(HEAD.length);
 		if (length < HEAD_BYTES + TAIL_BYTES || length > MAX_PART_BYTES) throw broken("its length is wrong");
 		const part = Buffer.alloc(length);

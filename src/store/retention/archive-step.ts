@@ -230,18 +230,18 @@ async function removePart(tx: Transaction<Tables>, { archive, lines, end, path, 
 	const refunded = await refundedPosts(tx, between);
 	const keptIds = new Set(refunded.map((post) => Number(post.id)));
 	const movements = rows.reduce((sum, row) => sum + (keptIds.has(row.postId) ? 0 : row.movements), 0);
-	const kept = refunded.length === 0 ? [0n] : refunded.map((post) => post.id);
+	const refundedIds = refunded.length === 0 ? [0n] : refunded.map((post) => post.id);
 	const deletedRows = await tx
 		.deleteFrom("movements")
 		.where("post_id", ">", between.after)
 		.where("post_id", "<=", between.last)
-		.where("post_id", "not in", kept)
+		.where("post_id", "not in", refundedIds)
 		.executeTakeFirst();
 	const gonePosts = await tx
 		.deleteFrom("posts")
 		.where("id", ">", between.after)
 		.where("id", "<=", between.last)
-		.where("id", "not in", kept)
+		.where("id", "not in", refundedIds)
 		.executeTakeFirst();
 	if (Number(deletedRows.numDeletedRows) !== movements || Number(gonePosts.numDeletedRows) !== rows.length - refunded.length) {
 		throw new ArchiveFaultError(`other rows than those of the archive ${path} would be removed behind post ${between.after}`);

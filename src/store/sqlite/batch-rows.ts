@@ -5,7 +5,7 @@ import type { BatchCounts, BatchStore, BatchTransaction, LockedBatch, NodeEpoch 
 import type { BatchPlan, PaidPart, PlannedPost } from "../core/batch-plan.ts";
 import { type BatchAccount, BatchState } from "../core/batch-state.ts";
 import { capKey } from "../core/cap-plan.ts";
-import { freeRoom } from "../core/cap-split.ts";
+import { freeHeadroom } from "../core/cap-split.ts";
 import type { AllotmentDay, BatchNeeds, Entry } from "../core/entries.ts";
 import type { EndedClaim } from "../core/rpc-plan.ts";
 import { OVERRUN, REVENUE } from "../tables.ts";
@@ -85,7 +85,7 @@ export class BatchRows implements BatchStore<Database>, BatchTransaction {
 
 	async lock(needs: BatchNeeds): Promise<LockedBatch> {
 		const { id, epoch } = this.#node;
-		const state = new BatchState(new Map(needs.caps.map((place) => [capKey(place), freeRoom(this.#caps.room(place))])));
+		const state = new BatchState(new Map(needs.caps.map((place) => [capKey(place), freeHeadroom(this.#caps.headroom(place))])));
 		for (const { accountId, source, day } of needs.budgets) {
 			const row = this.#sql.budget.get(id, epoch, accountId, source, day);
 			if (row !== null) state.account(accountId).addBudget(source, day, row.balance, row.leased, row.lease);

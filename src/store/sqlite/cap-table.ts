@@ -6,7 +6,7 @@ import type { Database, Statement } from "bun:sqlite";
 import type { NodeEpoch } from "../core/batch-applier.ts";
 import { windowDays } from "../core/caller-rows.ts";
 import type { CapPlace, CappedSum } from "../core/cap-plan.ts";
-import { type CapRoom, NO_ROOM } from "../core/cap-split.ts";
+import { type CapHeadroom, NO_HEADROOM } from "../core/cap-split.ts";
 import { limitNano } from "../core/key-limits.ts";
 import type { CapUnit } from "../tables.ts";
 import type { ReturnRequest } from "../thread-protocol.ts";
@@ -43,9 +43,9 @@ export class CapTable {
 	}
 
 	/** Returns the limits of a key in the window of that day, and what is taken of them. */
-	room({ keyId, day }: CapPlace): CapRoom {
+	headroom({ keyId, day }: CapPlace): CapHeadroom {
 		const key = this.#sql.limits.get(keyId);
-		if (key === null) return NO_ROOM;
+		if (key === null) return NO_HEADROOM;
 		const { first, last } = windowDays(key.limit_period, day);
 		const spent = this.#sql.spent.get(key.account_id, keyId, first, last);
 		const own = { usd: 0, diem: 0 };
@@ -74,9 +74,9 @@ export class CapTable {
 		if (caps === undefined) return;
 		const { id, epoch } = this.#node;
 		for (const { key_id, unit, day, amount } of this.#sql.ofAccount.all(id, epoch, accountId)) {
-			const kept = caps.find((cap) => cap.keyId === key_id && cap.day === day)?.[unit] ?? 0;
-			if (kept === 0) this.#sql.end.run(id, epoch, accountId, key_id, unit, day);
-			else if (kept < amount) this.#sql.set.run(kept, id, epoch, accountId, key_id, unit, day);
+			const retained = caps.find((cap) => cap.keyId === key_id && cap.day === day)?.[unit] ?? 0;
+			if (retained === 0) this.#sql.end.run(id, epoch, accountId, key_id, unit, day);
+			else if (retained < amount) this.#sql.set.run(retained, id, epoch, accountId, key_id, unit, day);
 		}
 	}
 

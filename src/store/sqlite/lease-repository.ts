@@ -93,7 +93,7 @@ export class LeaseRepository {
 		const state = {
 			budgets: this.#states(accountId, day),
 			ownLeases: this.#sql.leases.all(this.#node.id, this.#node.epoch, accountId),
-			room: cap === undefined ? null : this.#caps.room({ keyId: cap.keyId, day }),
+			headroom: cap === undefined ? null : this.#caps.headroom({ keyId: cap.keyId, day }),
 		};
 		const result = decideLease(request, state, liveNodes);
 		for (const { source, day: of, granted } of result.grants) this.#change(accountId, source, of, granted);
@@ -103,10 +103,10 @@ export class LeaseRepository {
 
 	/** Cuts this node's leases on an account down to what it keeps. */
 	#giveBack(request: ReturnRequest): AcquireResult {
-		const { accountId, kept } = request;
+		const { accountId, retained } = request;
 		this.#caps.cut(request);
 		const leases = this.#sql.leases.all(this.#node.id, this.#node.epoch, accountId);
-		for (const { source, day, amount } of decideGiveBack(leases, kept)) this.#change(accountId, source, day, -amount);
+		for (const { source, day, amount } of decideGiveBack(leases, retained)) this.#change(accountId, source, day, -amount);
 		this.#sql.dropEmpty.run(this.#node.id, this.#node.epoch, accountId);
 		const days = new Set([this.#clock.today(), ...leases.flatMap(({ source, day }) => (source === "diem" ? [day] : []))]);
 		const diem = [...days].flatMap((day) => this.#states(accountId, day).filter((state) => state.source === "diem"));

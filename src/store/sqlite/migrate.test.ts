@@ -14,7 +14,7 @@ afterEach(() => {
 	for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
 });
 
-function newFolder(): string {
+function createFolder(): string {
 	const folder = mkdtempSync(join(tmpdir(), "turnpike-migrate-"));
 	folders.push(folder);
 	return folder;
@@ -51,7 +51,7 @@ test("one that fails leaves nothing of itself", () => {
 });
 
 test("a store of a newer program is not opened", () => {
-	const dir = newFolder();
+	const dir = createFolder();
 	const db = openDatabase(dir);
 	db.run("PRAGMA user_version = 1000");
 	db.close();
@@ -59,14 +59,14 @@ test("a store of a newer program is not opened", () => {
 });
 
 test("a store is opened with the settings that the books rest on", () => {
-	const db = openDatabase(newFolder(), { synchronous: "FULL" });
+	const db = openDatabase(createFolder(), { synchronous: "FULL" });
 	const setting = (name: string) => db.query(`PRAGMA ${name}`).values()[0]?.[0];
 	expect(["journal_mode", "synchronous", "busy_timeout", "foreign_keys"].map(setting)).toEqual(["wal", 2n, 5_000n, 1n]);
 	db.close();
 });
 
 test("processes that open a fresh folder together all get the whole schema", async () => {
-	const dir = newFolder();
+	const dir = createFolder();
 	const code = `import { openDatabase } from ${JSON.stringify(join(import.meta.dir, "open-database.ts"))};
 		openDatabase(process.argv[1]).query("SELECT count(*) FROM meta").get();`;
 	const children = Array.from({ length: 4 }, () => Bun.spawn([process.execPath, "-e", code, dir], { stderr: "inherit" }));

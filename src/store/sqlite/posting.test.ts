@@ -23,7 +23,7 @@ testPosting(async () => {
 		lease: async (accountId, needNano) =>
 			void leases.execute([{ name: "acquire", arguments: { accountId, day: SAMPLE_DAY, needNano } }]),
 		keep: async (accountId, amount) =>
-			void leases.execute([{ name: "giveBack", arguments: { accountId, kept: [{ source: "usd", day: 0, amount }] } }]),
+			void leases.execute([{ name: "giveBack", arguments: { accountId, retained: [{ source: "usd", day: 0, amount }] } }]),
 		close: async () => db.close(),
 	};
 });

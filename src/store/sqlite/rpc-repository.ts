@@ -52,13 +52,13 @@ export class RpcRepository {
 	}
 
 	#look({ accountId, key, fingerprint }: ClaimRequest, nowMs: number, maxKeys: number): StoredClaim {
-		const found = this.#sql.answer.get(accountId, key, nowMs);
-		if (found === null) {
+		const row = this.#sql.answer.get(accountId, key, nowMs);
+		if (row === null) {
 			const live = this.#sql.live.get(accountId, liveHour(nowMs))?.keys ?? 0;
 			return { kind: live >= maxKeys ? "full" : "fresh" };
 		}
-		if (found.fingerprint !== fingerprint) return { kind: "reused" };
-		const { known, status, note, bytes, crc32, body, file } = found;
+		if (row.fingerprint !== fingerprint) return { kind: "reused" };
+		const { known, status, note, bytes, crc32, body, file } = row;
 		return known === 1 ? { kind: "kept", status, note, bytes, crc32, body, file } : { kind: "unknown", note };
 	}
 }

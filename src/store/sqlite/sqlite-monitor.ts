@@ -60,9 +60,9 @@ export class SqliteMonitor implements StoreMonitor<Database> {
 		const { isAdministering, spare, changes, checkpoints, fatal } = this.#deps;
 		if (isAdministering()) return;
 		try {
-			const found = this.#feed.poll();
-			for (const change of found) if (change.kind === "account" && change.takesBack) spare(change.accountId);
-			if (found.length > 0) changes(found);
+			const polled = this.#feed.poll();
+			for (const change of polled) if (change.kind === "account" && change.takesBack) spare(change.accountId);
+			if (polled.length > 0) changes(polled);
 			if (checkpoints.due()) checkpoints.run();
 		} catch (error) {
 			if (!isStoreTrouble(error)) fatal(error);

@@ -36,14 +36,14 @@ async function faultCode(promise: Promise<unknown>): Promise<string> {
 }
 
 /** Defines the tests; each gets its own books. */
-export function testAdmin(newBooks: () => StoreFolder | Promise<StoreFolder>): void {
+export function testAdmin(createStore: () => StoreFolder | Promise<StoreFolder>): void {
 	let books: StoreFolder;
 	let admin: AdminStore;
 	let nowMs = 20_000 * DAY_MS + 5_000;
 
 	beforeEach(async () => {
 		nowMs = 20_000 * DAY_MS + 5_000;
-		books = await newBooks();
+		books = await createStore();
 		admin = books.admin(() => nowMs);
 	});
 

@@ -22,7 +22,7 @@ async function faultCode(promise: Promise<unknown>): Promise<string> {
 }
 
 /** Defines the tests; each gets its own books. */
-export function testAdminOperations(newBooks: () => StoreFolder | Promise<StoreFolder>): void {
+export function testAdminOperations(createStore: () => StoreFolder | Promise<StoreFolder>): void {
 	let books: StoreFolder;
 	let admin: AdminStore;
 	let accountId: string;
@@ -30,7 +30,7 @@ export function testAdminOperations(newBooks: () => StoreFolder | Promise<StoreF
 
 	beforeEach(async () => {
 		nowMs = NOW;
-		books = await newBooks();
+		books = await createStore();
 		admin = books.admin(() => nowMs++);
 		accountId = await books.account();
 	});
@@ -38,7 +38,7 @@ export function testAdminOperations(newBooks: () => StoreFolder | Promise<StoreF
 	afterEach(() => books.remove());
 
 	const hash = () => (++made).toString(16).padStart(64, "0");
-	const newKey = (more: Partial<AdminInput<"createKey">> = {}) =>
+	const createTestKey = (more: Partial<AdminInput<"createKey">> = {}) =>
 		runOperation(admin, "createKey", {
 			accountId,
 			type: "INFERENCE",
@@ -70,11 +70,11 @@ export function testAdminOperations(newBooks: () => StoreFolder | Promise<StoreF
 
 	test("active keys are listed newest first, in pages that count all of them", async () => {
 		const keys = [];
-		for (let count = 0; count < 5; count++) keys.push((await newKey()).id);
-		await newKey({ expiresAtMs: NOW });
-		await runOperation(admin, "revokeKey", { accountId, keyId: (await newKey()).id });
+		for (let count = 0; count < 5; count++) keys.push((await createTestKey()).id);
+		await createTestKey({ expiresAtMs: NOW });
+		await runOperation(admin, "revokeKey", { accountId, keyId: (await createTestKey()).id });
 		const foreign = (await books.account()) as string;
-		await newKey({ accountId: foreign });
+		await createTestKey({ accountId: foreign });
 		keys.reverse();
 		const all = await list();
 		expect([all.total, all.keys.map(({ key }) => key.id)]).toEqual([5, keys]);
@@ -85,32 +85,32 @@ export function testAdminOperations(newBooks: () => StoreFolder | Promise<StoreF
 	});
 
 	test("an account gets no more active keys than it may have, also by parallel requests", async () => {
-		const outcomes = await Promise.all(Array.from({ length: 12 }, () => faultCode(newKey({ maxActiveKeys: 7 }))));
+		const outcomes = await Promise.all(Array.from({ length: 12 }, () => faultCode(createTestKey({ maxActiveKeys: 7 }))));
 		expect(outcomes.filter((code) => code === "none")).toHaveLength(7);
 		expect(outcomes.filter((code) => code === "INVALID")).toHaveLength(5);
 		const { keys } = await list();
 		const [first] = keys;
 		if (first === undefined) throw new Error("no key");
 		await runOperation(admin, "revokeKey", { accountId, keyId: first.key.id });
-		expect(await faultCode(newKey({ maxActiveKeys: 7 }))).toBe("none");
-		expect(await faultCode(newKey({ maxActiveKeys: 7 }))).toBe("INVALID");
+		expect(await faultCode(createTestKey({ maxActiveKeys: 7 }))).toBe("none");
+		expect(await faultCode(createTestKey({ maxActiveKeys: 7 }))).toBe("INVALID");
 	});
 
 	test("usage is that of the UTC day and the six before it, bundled credit with the USD, overrun left out", async () => {
-		const { id } = await newKey();
+		const { id } = await createTestKey();
 		await spend(id, DAY, "usd", 1);
 		await spend(id, DAY - 6, "bundled", 20);
 		await spend(id, DAY - 3, "diem", 300);
 		await spend(id, DAY - 7, "usd", 4_000);
 		await spend(id, DAY + 1, "usd", 50_000);
 		await spend(id, DAY, "overrun", 600_000);
-		await spend((await newKey()).id, DAY, "usd", 7_000_000);
+		await spend((await createTestKey()).id, DAY, "usd", 7_000_000);
 		expect((await get(id)).trailingSevenDays).toEqual({ usd: 21n, diem: 300n });
 		expect((await get(id)).currentPeriod).toBeNull();
 	});
 
 	test("sums may pass 2^53", async () => {
-		const { id } = await newKey({ limits: { usd: "1" }, limitPeriod: "LIFETIME" });
+		const { id } = await createTestKey({ limits: { usd: "1" }, limitPeriod: "LIFETIME" });
 		await spend(id, DAY, "usd", 9_000_000_000_000_000n);
 		await spend(id, DAY, "bundled", 9_000_000_000_000_001n);
 		expect((await get(id)).currentPeriod?.usd).toBe(18_000_000_000_000_001n);
@@ -121,7 +121,7 @@ export function testAdminOperations(newBooks: () => StoreFolder | Promise<StoreF
 		["MONTH", 111n],
 		["LIFETIME", 11_111n],
 	] as const)("a key with a limit by %s tells what it spent in that window", async (limitPeriod, spent) => {
-		const { id } = await newKey({ limits: { diem: "5" }, limitPeriod });
+		const { id } = await createTestKey({ limits: { diem: "5" }, limitPeriod });
 		await spend(id, DAY, "diem", 1);
 		await spend(id, DAY - 28, "diem", 10);
 		await spend(id, DAY - 1, "diem", 100);
@@ -133,7 +133,7 @@ export function testAdminOperations(newBooks: () => StoreFolder | Promise<StoreF
 	});
 
 	test("a change replaces what it names and leaves the rest", async () => {
-		const { id } = await newKey({ limits: { usd: "5", vcu: "2" }, description: "a" });
+		const { id } = await createTestKey({ limits: { usd: "5", vcu: "2" }, description: "a" });
 		await update(id, { limits: { usd: null, diem: "0" }, limitPeriod: "MONTH" });
 		await update(id, { description: "b", restrictions: { models: ["m"] } });
 		await update(id, { restrictions: { endpoints: ["chat"] }, expiresAtMs: NOW * 2 });
@@ -149,7 +149,7 @@ export function testAdminOperations(newBooks: () => StoreFolder | Promise<StoreF
 	});
 
 	test("each change leaves a notice, and one that changes nothing none", async () => {
-		const { id } = await newKey();
+		const { id } = await createTestKey();
 		expect(await notices()).toBe(1);
 		await update(id, {});
 		expect(await notices()).toBe(1);
@@ -159,7 +159,7 @@ export function testAdminOperations(newBooks: () => StoreFolder | Promise<StoreF
 	});
 
 	test("parallel changes of different members are all kept", async () => {
-		const { id } = await newKey();
+		const { id } = await createTestKey();
 		const changes = [{ limits: { usd: "1" } }, { limits: { diem: "2" } }, { limits: { vcu: "3" } }, { description: "d" }];
 		await Promise.all(changes.map((change) => update(id, change)));
 		expect((await get(id)).key).toMatchObject({ limits: { usd: "1", diem: "2", vcu: "3" }, description: "d" });
@@ -168,7 +168,7 @@ export function testAdminOperations(newBooks: () => StoreFolder | Promise<StoreF
 	test("a key of another account, a revoked one and one that never was are all the same", async () => {
 		const foreign = await books.account();
 		const theirs = await createKey(admin, { accountId: foreign, type: "ADMIN", hash: hash(), last6: "abcdef" });
-		const revoked = await newKey();
+		const revoked = await createTestKey();
 		await runOperation(admin, "revokeKey", { accountId, keyId: revoked.id });
 		const texts = new Set<string>();
 		const say = (call: Promise<unknown>) =>
@@ -185,12 +185,12 @@ export function testAdminOperations(newBooks: () => StoreFolder | Promise<StoreF
 	});
 
 	test("limits and texts that the store cannot keep are refused, whoever asks", async () => {
-		const { id } = await newKey();
+		const { id } = await createTestKey();
 		for (const usd of ["-1", "1e3", "10000000000", "0.1234567891", "", " 1", "NaN"])
 			expect(await faultCode(update(id, { limits: { usd } }))).toBe("INVALID");
 		expect(await faultCode(update(id, { description: "x".repeat(257) }))).toBe("INVALID");
 		expect(await faultCode(update(id, { expiresAtMs: 1.5 }))).toBe("INVALID");
-		expect(await faultCode(newKey({ accountId: "acc_none" }))).toBe("NOT_FOUND");
+		expect(await faultCode(createTestKey({ accountId: "acc_none" }))).toBe("NOT_FOUND");
 	});
 
 	test("of the requests that limits refused the last fifty of each account are kept", async () => {
@@ -218,7 +218,7 @@ export function testAdminOperations(newBooks: () => StoreFolder | Promise<StoreF
 	});
 
 	test("a disabled account keeps its keys", async () => {
-		const { id } = await newKey();
+		const { id } = await createTestKey();
 		await disableAccount(admin, accountId);
 		expect((await get(id)).key.id).toBe(id);
 	});
@@ -230,7 +230,7 @@ export function testAdminOperations(newBooks: () => StoreFolder | Promise<StoreF
 		expect(await look("a", ["upstream one"], NOW)).toEqual({ raised: [one], ended: [], mine: 1 });
 		expect(await look("b", ["upstream one"], NOW + 1)).toEqual({ raised: [], ended: [], mine: 0 });
 		expect((await look("a", ["upstream one"], NOW + 2)).raised).toEqual([one]);
-		await runOperation(admin, "alertTold", { name: "upstream one" });
+		await runOperation(admin, "alertDelivered", { name: "upstream one" });
 		expect((await look("a", ["upstream one"], NOW + 3)).raised).toEqual([]);
 		expect((await look("b", [], NOW + 4)).ended).toEqual([]);
 		expect((await look("b", [], NOW + 200)).ended).toEqual([one]);
@@ -238,8 +238,8 @@ export function testAdminOperations(newBooks: () => StoreFolder | Promise<StoreF
 	});
 
 	test("the rules of alerts see keys near their limits, accounts that run out, and what the day has cost", async () => {
-		const { id: near } = await newKey({ limits: { usd: "1", diem: null, vcu: null }, limitPeriod: "LIFETIME" });
-		const { id: far } = await newKey({ limits: { usd: "10", diem: null, vcu: null }, limitPeriod: "LIFETIME" });
+		const { id: near } = await createTestKey({ limits: { usd: "1", diem: null, vcu: null }, limitPeriod: "LIFETIME" });
+		const { id: far } = await createTestKey({ limits: { usd: "10", diem: null, vcu: null }, limitPeriod: "LIFETIME" });
 		await spend(near, DAY, "usd", 900_000_000);
 		await spend(far, DAY, "bundled", 900_000_000);
 		await spend(far, DAY - 1, "usd", 5_000_000_000);

@@ -21,14 +21,14 @@ async function faultCode(promise: Promise<unknown>): Promise<string> {
 }
 
 /** Defines the tests; each gets its own books. */
-export function testChainStakes(newBooks: () => StoreFolder | Promise<StoreFolder>): void {
+export function testChainStakes(createStore: () => StoreFolder | Promise<StoreFolder>): void {
 	let books: StoreFolder;
 	let admin: AdminStore;
 	let nowMs: number;
 
 	beforeEach(async () => {
 		nowMs = (DAY - 1) * DAY_MS + 3_600_000;
-		books = await newBooks();
+		books = await createStore();
 		admin = books.admin(() => nowMs);
 	});
 

@@ -47,7 +47,7 @@ async function runAndKill(books: StoreFolder, accountId: string, first: number, 
 }
 
 /** Defines the test on the given books. */
-export function testCrashes(newBooks: () => StoreFolder | Promise<StoreFolder>): void {
+export function testCrashes(createStore: () => StoreFolder | Promise<StoreFolder>): void {
 	let folder: StoreFolder | null = null;
 
 	afterEach(async () => {
@@ -57,7 +57,7 @@ export function testCrashes(newBooks: () => StoreFolder | Promise<StoreFolder>):
 	test("a kill -9 at any moment loses no acknowledged post and books none twice", async () => {
 		const seed = Number(process.env.TURNPIKE_TEST_SEED ?? Date.now() % 1_000_000);
 		const random = seeded(seed);
-		const books = await newBooks();
+		const books = await createStore();
 		folder = books;
 		const accountId = await books.account("1000");
 		const admin = books.admin();

@@ -20,14 +20,14 @@ const NAME = "Ada Lovelace of 12 Example Street";
 const ADDRESS = "203.0.113.77";
 
 /** Defines the tests; each gets its own books. */
-export function testErasure(newBooks: () => StoreFolder | Promise<StoreFolder>): void {
+export function testErasure(createStore: () => StoreFolder | Promise<StoreFolder>): void {
 	let books: StoreFolder;
 	let admin: AdminStore;
 	let accountId: string;
 	let keyId: string;
 
 	beforeEach(async () => {
-		books = await newBooks();
+		books = await createStore();
 		admin = books.admin();
 		await createAccount(admin, { name: "Operator" });
 		accountId = (await createAccount(admin, { name: NAME, startingCreditUsd: "7" })).id;

@@ -36,7 +36,7 @@ async function faultCode(promise: Promise<unknown>): Promise<string> {
 }
 
 /** Defines the tests; each gets its own books. */
-export function testMoney(newBooks: () => StoreFolder | Promise<StoreFolder>): void {
+export function testMoney(createStore: () => StoreFolder | Promise<StoreFolder>): void {
 	let books: StoreFolder;
 	let admin: AdminStore;
 	let accountId: string;
@@ -44,7 +44,7 @@ export function testMoney(newBooks: () => StoreFolder | Promise<StoreFolder>): v
 
 	beforeEach(async () => {
 		nowMs = SAMPLE_DAY * DAY_MS;
-		books = await newBooks();
+		books = await createStore();
 		admin = books.admin(() => nowMs);
 		({ id: accountId } = await createAccount(admin, { name: "a", startingCreditUsd: "100" }));
 	});

@@ -49,7 +49,7 @@ export async function writeOldMonths(open: (now: () => number) => AdminStore): P
 	return { accountIds, keyId, requests, nowMs };
 }
 
-interface Wanted {
+interface ChargeOptions {
 	readonly accountId: string;
 	readonly keyId: string | null;
 	readonly nowMs: number;
@@ -70,7 +70,7 @@ class BookWriter {
 		this.#db = db;
 	}
 
-	async post({ accountId, keyId, nowMs, kind }: Wanted): Promise<string> {
+	async post({ accountId, keyId, nowMs, kind }: ChargeOptions): Promise<string> {
 		const db = this.#db;
 		const seq = ++this.#seq;
 		const requestId = `old${String(seq).padStart(29, "0")}`;

@@ -25,14 +25,14 @@ const MAX_STEPS = 200;
 const [FIRST, SECOND, THIRD] = OLD_MONTHS;
 
 /** Defines the tests; each gets its own books. */
-export function testRetention(newBooks: () => StoreFolder | Promise<StoreFolder>): void {
+export function testRetention(createStore: () => StoreFolder | Promise<StoreFolder>): void {
 	let books: StoreFolder;
 	let admin: AdminStore;
 	let old: OldMonths;
 	let folder: string;
 
 	beforeEach(async () => {
-		books = await newBooks();
+		books = await createStore();
 		old = await writeOldMonths((now) => books.admin(now));
 		admin = books.admin(() => old.nowMs);
 		folder = join(books.dir, "archive");

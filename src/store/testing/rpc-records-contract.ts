@@ -12,13 +12,13 @@ const NOW = SAMPLE_DAY * 86_400_000;
 const FINGERPRINT = "f".repeat(64);
 
 /** Defines the tests; each gets its own books. */
-export function testRpcRecords(newBooks: () => StoreFolder | Promise<StoreFolder>): void {
+export function testRpcRecords(createStore: () => StoreFolder | Promise<StoreFolder>): void {
 	let books: StoreFolder;
 	let accountId: string;
 	const opened: OpenedStore[] = [];
 
 	beforeEach(async () => {
-		books = await newBooks();
+		books = await createStore();
 		accountId = await books.account();
 	});
 

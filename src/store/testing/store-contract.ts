@@ -28,12 +28,12 @@ async function loadKey(store: StorePort, day: number): Promise<KeyLoad | null> {
 }
 
 /** Defines the tests; each gets its own books. */
-export function testStore(newBooks: () => StoreFolder | Promise<StoreFolder>): void {
+export function testStore(createStore: () => StoreFolder | Promise<StoreFolder>): void {
 	let books: StoreFolder;
 	const opened: OpenedStore[] = [];
 
 	beforeEach(async () => {
-		books = await newBooks();
+		books = await createStore();
 	});
 
 	afterEach(async () => {

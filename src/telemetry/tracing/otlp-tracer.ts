@@ -1,6 +1,6 @@
 import { type ExporterOptions, type OtlpAttribute, OtlpExporter, type OtlpSpan } from "./otlp-exporter.ts";
 import type { RequestTrace, Span, Tracer } from "./port.ts";
-import { newId, parseTraceparent, traceparentOf } from "./trace-context.ts";
+import { createId, parseTraceparent, traceparentOf } from "./trace-context.ts";
 
 export interface TracerOptions extends ExporterOptions {
 	/** The share of requests that is sampled if their caller made no decision, 0 to 1. */
@@ -31,7 +31,7 @@ export class OtlpTracer implements Tracer {
 	begin(requestId: string, name: string, traceparent: string | null): RequestTrace | null {
 		const parent = parseTraceparent(traceparent);
 		if (parent === null ? this.#random() >= this.#share : !parent.sampled) return null;
-		const trace = new Trace(parent?.traceId ?? newId(16), parent?.spanId, name, (spans) => {
+		const trace = new Trace(parent?.traceId ?? createId(16), parent?.spanId, name, (spans) => {
 			this.#running.delete(requestId);
 			this.exporter.add(spans);
 		});
@@ -91,7 +91,7 @@ class Trace implements RequestTrace {
 }
 
 class TraceSpan implements Span {
-	readonly spanId = newId(8);
+	readonly spanId = createId(8);
 	readonly #traceId: string;
 	readonly #parentId: string | undefined;
 	readonly #name: string;

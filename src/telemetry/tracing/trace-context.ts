@@ -25,7 +25,7 @@ export function traceparentOf(traceId: string, spanId: string): string {
 }
 
 /** Returns random hex digits, never all zeros. */
-export function newId(bytes: 8 | 16): string {
+export function createId(bytes: 8 | 16): string {
 	const id = Buffer.from(crypto.getRandomValues(new Uint8Array(bytes))).toString("hex");
-	return /^0+$/.test(id) ? newId(bytes) : id;
+	return /^0+$/.test(id) ? createId(bytes) : id;
 }

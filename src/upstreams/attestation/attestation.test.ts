@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { type AttestingUpstream, startAttestingUpstream } from "../../../test/support/attesting-upstream.ts";
 import { chatForward, HELLO, textModel } from "../../../test/support/chat-forward.ts";
-import { newKeys, seal } from "../../../test/support/sealed-crypto.ts";
+import { createKeys, seal } from "../../../test/support/sealed-crypto.ts";
 import { TIMEOUTS, upstreamConfig } from "../../../test/support/upstream-pair.ts";
 import type { Log } from "../../telemetry/log.ts";
 import { createChatUpstreams, type RunningChatUpstreams } from "../chat/chat-upstreams.ts";
@@ -48,7 +48,7 @@ const signal = () => new AbortController().signal;
 
 describe("the log", () => {
 	test("says of what failed the server and the status, and nothing of keys, nonces, ids and words", async () => {
-		const clientKey = newKeys().publicKey;
+		const clientKey = createKeys().publicKey;
 		const packet = seal("the plans", server.keys.publicKey);
 		const body = { ...HELLO, stream: true, messages: [{ role: "user", content: packet }] };
 		const [holder] = MODEL.targets;
@@ -79,7 +79,7 @@ describe("a report", () => {
 });
 
 describe("keys of reports", () => {
-	const [one, two] = [newKeys().publicKey, newKeys().publicKey];
+	const [one, two] = [createKeys().publicKey, createKeys().publicKey];
 
 	test("are known in each of their spellings, also those of several machines", () => {
 		const keys = new KnownKeys();

@@ -130,9 +130,9 @@ class Batch {
 			},
 		);
 		try {
-			const won = await race.run();
-			won.end();
-			return this.#take(won, places);
+			const winner = await race.run();
+			winner.end();
+			return this.#take(winner, places);
 		} catch (error) {
 			if (!(error instanceof AllAttemptsFailed)) throw error;
 			this.#failures.push(error);

@@ -67,7 +67,7 @@ export function serverOf({ url, headers }: RpcUpstreamConfig): string {
 
 export function memberOf({ network, name, config, isPublic, server, before }: MemberSettings): RpcMember {
 	const { url, order, weight, capabilities, maxConcurrent = Number.POSITIVE_INFINITY, health } = config;
-	const state = before?.state ?? newServerState();
+	const state = before?.state ?? createServerState();
 	const init = initFor(url);
 	return {
 		network,
@@ -98,7 +98,7 @@ export function memberOf({ network, name, config, isPublic, server, before }: Me
 	};
 }
 
-function newServerState(): ServerState {
+function createServerState(): ServerState {
 	return {
 		health: new Health(),
 		load: callSlots(Number.POSITIVE_INFINITY),

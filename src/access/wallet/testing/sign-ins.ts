@@ -15,14 +15,14 @@ export const PUBLIC_URL = "https://api.example.test/gate";
 export const SOLANA_ID = "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp";
 
 export const at = (offsetMs: number, fromMs = NOW) => new Date(fromMs + offsetMs).toISOString();
-export const newWallet = (): PrivateKeyAccount => privateKeyToAccount(generatePrivateKey());
+export const createWallet = (): PrivateKeyAccount => privateKeyToAccount(generatePrivateKey());
 
 export interface SolanaWallet {
 	readonly address: string;
 	signBytes(text: string): Uint8Array;
 }
 
-export function newSolanaWallet(): SolanaWallet {
+export function createSolanaWallet(): SolanaWallet {
 	const { publicKey, privateKey } = generateKeyPairSync("ed25519");
 	const address = base58.encode(publicKey.export({ format: "der", type: "spki" }).subarray(12));
 	return { address, signBytes: (text) => new Uint8Array(sign(null, Buffer.from(text, "utf8"), privateKey)) };
@@ -79,7 +79,7 @@ export function solanaHeader(
 export type Signer = WalletSignIn & { readonly clock: ManualClock };
 
 /** A checker with a clock that the test sets; wallets that are contracts and a store only if they are given. */
-export function newSignIn(over: Partial<WalletSignInDeps> & { readonly clock?: ManualClock } = {}): Signer {
+export function createSignIn(over: Partial<WalletSignInDeps> & { readonly clock?: ManualClock } = {}): Signer {
 	const clock = over.clock ?? new ManualClock(NOW);
 	const store: Pick<StorePort, "admin"> = { admin: () => Promise.reject(new Error("no store in this test")) };
 	const signIn = new WalletSignIn({

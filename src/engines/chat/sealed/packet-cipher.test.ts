@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { newKeys, open, seal } from "../../../../test/support/sealed-crypto.ts";
+import { createKeys, open, seal } from "../../../../test/support/sealed-crypto.ts";
 import { isSealedPacket, sealedPlainBytes } from "../../../wire/sealed-packet.ts";
 import { openPacket, PacketSealer, PacketUnreadable } from "./packet-cipher.ts";
 
-const ours = newKeys();
-const theirs = newKeys();
+const ours = createKeys();
+const theirs = createKeys();
 const sealer = new PacketSealer(Buffer.from(ours.publicKey, "hex"));
 const anyText = fc.string({ unit: "grapheme", maxLength: 200 });
 

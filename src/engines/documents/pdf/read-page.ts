@@ -172,7 +172,7 @@ class SegmentBuilder {
 		this.letters += 1;
 		const draft = this.#draft;
 		if (draft !== null && (partsFrom(draft, shownAt, size) || (this.#isLaidOut && shownAt.left < draft.right - size))) this.end();
-		this.#draft ??= newDraft(shownAt, size, bold());
+		this.#draft ??= createDraft(shownAt, size, bold());
 		addCharacter(this.#draft, code, shownAt, size, this.#links.find((link) => inside(link.box, box))?.address);
 	}
 
@@ -190,7 +190,7 @@ class SegmentBuilder {
 	}
 }
 
-function newDraft(box: Box, size: number, bold: boolean): Draft {
+function createDraft(box: Box, size: number, bold: boolean): Draft {
 	return { text: "", address: undefined, linkFrom: 0, ...box, size, bold, hyphen: false, space: false };
 }
 

@@ -134,12 +134,12 @@ function resizedBy(grows: boolean, degree: number | null): Reshaping {
 	return scaled(grows ? 200 : 50);
 }
 
-function readResize(reader: TokenReader, said: string): Reshaping {
-	const direction = said === "scale" ? reader.phrase("up", "down") : null;
-	const verb = direction === "up" ? "enlarge" : direction === "down" || said.startsWith("down") ? "shrink" : said;
+function readResize(reader: TokenReader, word: string): Reshaping {
+	const direction = word === "scale" ? reader.phrase("up", "down") : null;
+	const verb = direction === "up" ? "enlarge" : direction === "down" || word.startsWith("down") ? "shrink" : word;
 	if (verb !== "resize" && verb !== "scale" && reader.atJoint) return resizedBy(verb !== "shrink", null);
 	const by = reader.phrase("by", "to") === "by";
-	const isFitted = said === "fit" || reader.phrase("fit") !== null;
+	const isFitted = word === "fit" || reader.phrase("fit") !== null;
 	if (isFitted) reader.phrase("to", "within", "into", "in", "inside");
 	const share = reader.phrase(...Object.keys(SHARES));
 	if (share !== null) {

@@ -32,7 +32,7 @@ export class JapaneseReader {
 	 * @param readLatin reads a foreign word
 	 */
 	async sounds(words: string, readLatin: (word: string) => string): Promise<string> {
-		const text = SIGNS.reduce((said, [from, to]) => said.replace(from, to), words).replace(NUMBER, japaneseNumber);
+		const text = SIGNS.reduce((reading, [from, to]) => reading.replace(from, to), words).replace(NUMBER, japaneseNumber);
 		this.#tokenizer ??= loadTokenizer();
 		const tokens = (await this.#tokenizer).tokenize(text);
 		const sounds: string[] = [];

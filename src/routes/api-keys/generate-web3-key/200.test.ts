@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { serializeErc6492Signature } from "viem";
 import { taken } from "../../../../test/support/keys-gateway.ts";
 import { type StakingChain, startStakingChain, TOKEN } from "../../../../test/support/staking-chain/index.ts";
-import { newWallet, startWeb3Gateway, type Web3Gateway } from "../../../../test/support/web3-gateway.ts";
+import { createWallet, startWeb3Gateway, type Web3Gateway } from "../../../../test/support/web3-gateway.ts";
 import { ManualClock } from "../../../telemetry/clock.ts";
 
 const DAY_SECONDS = 86_400;
@@ -91,7 +91,7 @@ describe("where a chain says stakes", () => {
 	});
 
 	test("a wallet's first key makes an account that is linked to it; later ones are added to that", async () => {
-		const wallet = newWallet();
+		const wallet = createWallet();
 		await chain.setStake(wallet.address, 1n);
 		const first = await web3.mint(wallet);
 		const account = await web3.owner(first.id);
@@ -105,7 +105,7 @@ describe("where a chain says stakes", () => {
 	});
 
 	test("a smart wallet signs by its owner, also before it is deployed", async () => {
-		const key = newWallet();
+		const key = createWallet();
 		const factory = await chain.deploy("WalletFactory", []);
 		const made = await chain.deploy("SmartWallet", [key.address]);
 		const future = `0x${(await chain.call(factory, "WalletFactory", "addressOf", [key.address])).slice(-40)}`;
@@ -122,7 +122,7 @@ describe("where a chain says stakes", () => {
 	});
 
 	test("the new account spends its stake from the next day on", async () => {
-		const wallet = newWallet();
+		const wallet = createWallet();
 		await chain.setStake(wallet.address, 5n * TOKEN);
 		const { id, apiKey } = await web3.mint(wallet);
 		const authorization = `Bearer ${apiKey}`;

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test
 import { sign } from "hono/jwt";
 import type { Refusal } from "../../../../test/support/keys-gateway.ts";
 import { type StakingChain, startStakingChain, TOKEN } from "../../../../test/support/staking-chain/index.ts";
-import { newWallet, startWeb3Gateway, type Web3Gateway } from "../../../../test/support/web3-gateway.ts";
+import { createWallet, startWeb3Gateway, type Web3Gateway } from "../../../../test/support/web3-gateway.ts";
 import { ManualClock } from "../../../telemetry/clock.ts";
 
 const clock = new ManualClock(Date.now());
@@ -117,10 +117,10 @@ test("a token that has served; of many who use one at once one gets a key", asyn
 
 test("a token is told before the address, the address before the signature, the signature before the stake", async () => {
 	const all = { token: "x", address: "y", signature: "z" };
-	expect((await refusal(web3.post(newWallet(), all))).error).toContain("JWT is malformed");
+	expect((await refusal(web3.post(createWallet(), all))).error).toContain("JWT is malformed");
 	const { token: _, ...rest } = all;
-	expect((await refusal(web3.post(newWallet(), rest))).error).toContain("Invalid wallet address");
-	expect((await refusal(web3.post(newWallet(), { signature: "z" }))).error).toContain("Wallet signature does not match");
+	expect((await refusal(web3.post(createWallet(), rest))).error).toContain("Invalid wallet address");
+	expect((await refusal(web3.post(createWallet(), { signature: "z" }))).error).toContain("Wallet signature does not match");
 });
 
 test("an address that is none, or has a wrong checksum", async () => {
@@ -146,7 +146,7 @@ test("a signature that the wallet did not make over the token", async () => {
 		`${made.slice(0, -2)}ff`,
 		`0x${"00".repeat(65)}`,
 		`0x${"ff".repeat(65)}`,
-		await newWallet().signMessage({ message: token }),
+		await createWallet().signMessage({ message: token }),
 		await staker.wallet.signMessage({ message: `${token} ` }),
 		await staker.wallet.signMessage({ message: await web3.token() }),
 	];
@@ -160,7 +160,7 @@ test("a signature that the wallet did not make over the token", async () => {
 
 test("a wallet with nothing staked", async () => {
 	const linked = await web3.staker("0");
-	for (const wallet of [newWallet(), linked.wallet]) {
+	for (const wallet of [createWallet(), linked.wallet]) {
 		const { status, error } = await refusal(web3.post(wallet));
 		expect([status, error]).toEqual([400, "address: Wallet has no staked diem on Base"]);
 	}
@@ -227,17 +227,17 @@ describe("where a chain says stakes", () => {
 	});
 
 	test("a wallet with nothing staked now", async () => {
-		const wallet = newWallet();
+		const wallet = createWallet();
 		await chain.setStake(wallet.address, TOKEN);
 		await chain.setStake(wallet.address, 0n);
 		expect((await refusal(onChain.post(wallet))).error).toContain("Wallet has no staked diem on Base");
 	});
 
 	test("a smart wallet whose owner did not sign", async () => {
-		const owner = newWallet();
+		const owner = createWallet();
 		const address = await chain.deploy("SmartWallet", [owner.address]);
 		await chain.setStake(address, TOKEN);
-		for (const signature of [await newWallet().signMessage({ message: "x" }), "0x1234", `0x${"11".repeat(1_000)}`]) {
+		for (const signature of [await createWallet().signMessage({ message: "x" }), "0x1234", `0x${"11".repeat(1_000)}`]) {
 			const { status, error } = await refusal(onChain.post(owner, { address, signature }));
 			expect([status, error]).toEqual([400, expect.stringContaining("Wallet signature does not match")]);
 		}
@@ -247,7 +247,7 @@ describe("where a chain says stakes", () => {
 	});
 
 	test("a signature that only the chain could verify, while it is away", async () => {
-		const owner = newWallet();
+		const owner = createWallet();
 		const address = await chain.deploy("SmartWallet", [owner.address]);
 		await chain.setStake(address, TOKEN);
 		const token = await onChain.token();

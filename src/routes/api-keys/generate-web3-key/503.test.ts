@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { verdict } from "../../../../test/support/keys-gateway.ts";
 import { type StakingChain, startStakingChain, TOKEN } from "../../../../test/support/staking-chain/index.ts";
-import { newWallet, startWeb3Gateway, type Web3Gateway } from "../../../../test/support/web3-gateway.ts";
+import { createWallet, startWeb3Gateway, type Web3Gateway } from "../../../../test/support/web3-gateway.ts";
 
 let chain: StakingChain;
 let web3: Web3Gateway;
@@ -16,7 +16,7 @@ afterAll(async () => {
 });
 
 test("a stake that cannot be read now says when to try again, and the token stays good", async () => {
-	const wallet = newWallet();
+	const wallet = createWallet();
 	await chain.setStake(wallet.address, TOKEN);
 	const token = await web3.token();
 	chain.answer = "down";

@@ -29,12 +29,12 @@ export interface CreditTopUp extends ProvenTransfer {
 export function creditTopUp(admin: AdminStore, input: CreditTopUp): Promise<TopUp> {
 	const insertAccount = checkedAccount({ name: input.identity, identity: input.identity });
 	return admin.db.transaction().execute(async (tx) => {
-		const found = await requireRow(tx, input.id);
-		if (found.state === "credited") return found;
-		if (found.state === "failed") throw new AdminError("CONFLICT", `the top-up ${input.id} has failed: ${found.reason}`);
+		const topUp = await requireRow(tx, input.id);
+		if (topUp.state === "credited") return topUp;
+		if (topUp.state === "failed") throw new AdminError("CONFLICT", `the top-up ${input.id} has failed: ${topUp.reason}`);
 		const atMs = admin.wallMs();
 		const accountId = (await accountOfWallet(tx, input.identity)) ?? (await insertAccount(tx, atMs, false)).id;
-		const { movementId } = await addCredit(tx, accountId, found.amount, found.id, atMs);
+		const { movementId } = await addCredit(tx, accountId, topUp.amount, topUp.id, atMs);
 		// Nodes may have cached the wallet as one without an account.
 		const name = ownName(input.identity);
 		await noteChange(tx, { kind: "key", keyId: name, accountId, hash: name }, atMs);

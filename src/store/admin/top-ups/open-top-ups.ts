@@ -39,8 +39,8 @@ export function beginTopUp(admin: AdminStore, input: BeginTopUp): Promise<TopUpT
 	const { payTo, validBefore, fromBlock, termMs, payerUnits, ...row } = input;
 	return admin.db.transaction().execute(async (tx) => {
 		const atMs = admin.wallMs();
-		const found = await findRow(tx, input);
-		if (found !== null) return { ...(await take(tx, found, input, atMs)), begun: false };
+		const topUp = await findRow(tx, input);
+		if (topUp !== null) return { ...(await take(tx, topUp, input, atMs)), begun: false };
 		const open = payerUnits === undefined ? 0 : await openUnits(tx, input);
 		if (payerUnits !== undefined && open > 0 && open + input.units > payerUnits)
 			throw new AdminError("CONFLICT", "other payments of this wallet are under way, and may need its tokens");
@@ -89,25 +89,25 @@ interface Taker {
 /** Takes an open payment for a node, unless another node settles it. */
 export function takeTopUp(admin: AdminStore, input: Taker & { readonly id: string }): Promise<TopUpTurn> {
 	return admin.db.transaction().execute(async (tx) => {
-		const found = await requireRow(tx, input.id);
-		return { ...(await take(tx, found, input, admin.wallMs())), begun: false };
+		const topUp = await requireRow(tx, input.id);
+		return { ...(await take(tx, topUp, input, admin.wallMs())), begun: false };
 	});
 }
 
 async function take(
 	tx: AdminStore["db"],
-	found: TopUp,
+	topUp: TopUp,
 	{ settler, termMs }: Taker,
 	atMs: number,
 ): Promise<{ topUp: TopUp; mine: boolean }> {
-	const isHeldElsewhere = found.state === "settling" && found.settlerUntilMs > atMs && found.settler !== settler;
-	if (!isOpen(found) || isHeldElsewhere) return { topUp: found, mine: false };
+	const isHeldElsewhere = topUp.state === "settling" && topUp.settlerUntilMs > atMs && topUp.settler !== settler;
+	if (!isOpen(topUp) || isHeldElsewhere) return { topUp: topUp, mine: false };
 	await tx
 		.updateTable("top_ups")
 		.set({ state: "settling", settler, settler_until: atMs + termMs, look_at: atMs + termMs })
-		.where("id", "=", found.id)
+		.where("id", "=", topUp.id)
 		.execute();
-	return { topUp: await requireRow(tx, found.id), mine: true };
+	return { topUp: await requireRow(tx, topUp.id), mine: true };
 }
 
 export interface NoteTopUp {

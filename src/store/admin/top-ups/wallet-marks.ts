@@ -63,8 +63,8 @@ async function marksOf(admin: AdminStore, tx: StoreDb, accountId: string): Promi
 	marksByStore.set(admin, accounts);
 	const start = await tx.selectFrom("statement_starts").select("usd").where("account_id", "=", accountId).executeTakeFirst();
 	const archived = BigInt(start?.usd ?? 0n);
-	const found = accounts.get(accountId);
-	const marks = found?.archived === archived ? found : { archived, marks: [] };
+	const known = accounts.get(accountId);
+	const marks = known?.archived === archived ? known : { archived, marks: [] };
 	accounts.delete(accountId);
 	accounts.set(accountId, marks);
 	const [oldest] = accounts.keys();

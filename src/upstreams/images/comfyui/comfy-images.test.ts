@@ -44,13 +44,13 @@ const picture = (byte: number, role: InputPicture["role"] = "picture"): InputPic
 	role,
 });
 
-interface Asked {
+interface CallOptions {
 	readonly call?: Partial<ImageForward>;
 	readonly target?: Partial<ModelTarget>;
 	readonly signal?: AbortSignal;
 }
 
-function ask({ call = {}, target = {}, signal = new AbortController().signal }: Asked = {}) {
+function ask({ call = {}, target = {}, signal = new AbortController().signal }: CallOptions = {}) {
 	const config = {
 		url: server.url,
 		key: "comfy-key",

@@ -30,7 +30,7 @@ const mask: InputPicture = {
 	inTwoColours: (changed) => Promise.resolve(new TextEncoder().encode(changed)),
 };
 
-interface Asked {
+interface CallOptions {
 	readonly call?: Partial<ImageForward>;
 	readonly target?: Partial<ModelTarget>;
 	readonly model?: string;
@@ -38,7 +38,7 @@ interface Asked {
 	readonly signal?: AbortSignal;
 }
 
-function ask(script: ImageScript, { call = {}, target = {}, model = script.model, fetchPublic, signal }: Asked = {}) {
+function ask(script: ImageScript, { call = {}, target = {}, model = script.model, fetchPublic, signal }: CallOptions = {}) {
 	const own = signal ?? new AbortController().signal;
 	const config = server.upstream(script) as UpstreamConfig;
 	const forward: ImageForward = {

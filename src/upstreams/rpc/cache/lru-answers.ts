@@ -76,10 +76,10 @@ export class LruAnswers {
 	}
 
 	#shrink(): void {
-		for (const [oldest, { bytes: freed }] of this.#entries) {
+		for (const [oldest, { bytes: evictedBytes }] of this.#entries) {
 			if (this.#bytes <= this.#maxBytes) break;
 			this.#entries.delete(oldest);
-			this.#bytes -= freed;
+			this.#bytes -= evictedBytes;
 		}
 	}
 

@@ -1,7 +1,7 @@
 /**
- * The shared books in memory, by the rules of both stores (`src/store/core`), with the same constraints, each call one
+ * The shared store in memory, by the rules of both stores (`src/store/core`), with the same constraints, each call one
  * transaction. Accounts are made when they are first asked for, so that a million of them cost nothing.
- * `books.contract.test.ts` proves it beside a real PostgreSQL.
+ * `store.contract.test.ts` proves it beside a real PostgreSQL.
  */
 import type { ReadGroup } from "../../src/journal/index.ts";
 import type { MoneySource } from "../../src/journal/records.ts";
@@ -11,7 +11,7 @@ import type { BatchPlan } from "../../src/store/core/batch-plan.ts";
 import { BatchState } from "../../src/store/core/batch-state.ts";
 import { windowDays } from "../../src/store/core/caller-rows.ts";
 import { type CapPlace, type CappedSum, capKey } from "../../src/store/core/cap-plan.ts";
-import { type CapRoom, decideCapped, freeRoom } from "../../src/store/core/cap-split.ts";
+import { type CapHeadroom, decideCapped, freeHeadroom } from "../../src/store/core/cap-split.ts";
 import type { AllotmentDay, BatchNeeds } from "../../src/store/core/entries.ts";
 import { limitNano } from "../../src/store/core/key-limits.ts";
 import { type AcquireDecision, decideAcquire, decideGiveBack } from "../../src/store/core/lease-split.ts";
@@ -45,7 +45,7 @@ export interface Limits {
 	readonly period: LimitPeriod;
 }
 
-export interface BooksOptions {
+export interface SimulatedStoreOptions {
 	/** Unix milliseconds by the database's clock. */
 	readonly now: () => number;
 	/** What an account opens with; null: there is no such account. */
@@ -68,14 +68,14 @@ const SOURCES = ["diem", "bundled", "usd"] as const satisfies readonly MoneySour
 const DAY_MS = 86_400_000;
 const NO_LIMITS: Limits = { usd: null, diem: null, period: "EPOCH" };
 
-export class SimulatedBooks {
+export class SimulatedStore {
 	readonly rows: SimulatedRows;
-	readonly #options: BooksOptions;
+	readonly #options: SimulatedStoreOptions;
 	readonly #listeners = new Set<
 		(notice: { readonly changed: true } | { readonly nodeId: string; readonly accountId: string }) => void
 	>();
 
-	constructor(options: BooksOptions) {
+	constructor(options: SimulatedStoreOptions) {
 		this.#options = options;
 		this.rows = new SimulatedRows(options);
 	}
@@ -154,7 +154,7 @@ export class SimulatedBooks {
 	}
 
 	/** What a key's limits have left for a request of a day, as the node finds it. */
-	capRoom(node: NodeEpoch, accountId: string, { keyId, day }: CapPlace): CapRoom {
+	capHeadroom(node: NodeEpoch, accountId: string, { keyId, day }: CapPlace): CapHeadroom {
 		const { usd, diem, period } = this.#limitsOf(keyId);
 		const days = windowDays(period, day);
 		return {
@@ -240,30 +240,30 @@ export class SimulatedBooks {
 		this.writeAllotment(accountId, day);
 		const before = this.#states(accountId, day);
 		const { cap: asked } = request;
-		const room = asked === undefined ? null : this.capRoom(node, accountId, { keyId: asked.keyId, day });
+		const headroom = asked === undefined ? null : this.capHeadroom(node, accountId, { keyId: asked.keyId, day });
 		let cap: CapAnswer | undefined;
 		let { grants, budgets, short }: AcquireDecision = decideAcquire(before, request, liveNodes);
-		if (asked !== undefined && room !== null)
-			({ grants, budgets, short, cap } = decideCapped(before, { ...request, cap: asked }, room, liveNodes));
+		if (asked !== undefined && headroom !== null)
+			({ grants, budgets, short, cap } = decideCapped(before, { ...request, cap: asked }, headroom, liveNodes));
 		if (this.#options.broken?.has("surplus leaves nothing") === true && !short) {
 			grants = before.filter(({ free }) => free > 0).map(({ source, day: of, free }) => ({ source, day: of, granted: free }));
 		}
 		for (const grant of grants) this.rows.lease(node, accountId, grant.source, grant.day, grant.granted);
 		if (asked !== undefined && cap !== undefined && this.#options.broken?.has("limits uncounted") !== true)
 			this.rows.leaseCaps(node, accountId, { keyId: asked.keyId, day, ...cap.granted });
-		const limitsElsewhere = room !== null && room.elsewhere.usd + room.elsewhere.diem > 0;
+		const limitsElsewhere = headroom !== null && headroom.elsewhere.usd + headroom.elsewhere.diem > 0;
 		const recalled = short && (limitsElsewhere || this.#leasedElsewhere(node, accountId, day));
 		return { grants, budgets, ...(cap === undefined ? {} : { cap }), ...(recalled ? { recalled } : {}) };
 	}
 
-	#giveBack(node: NodeEpoch, { accountId, kept, caps }: ReturnRequest): AcquireResult {
+	#giveBack(node: NodeEpoch, { accountId, retained, caps }: ReturnRequest): AcquireResult {
 		for (const { keyId, day, usd, diem } of caps === undefined ? [] : this.rows.capsOf(node, accountId)) {
 			const stays = caps?.find((cap) => cap.keyId === keyId && cap.day === day);
 			const back = (has: number, keeps: number): number => -Math.max(0, has - keeps);
 			this.rows.leaseCaps(node, accountId, { keyId, day, usd: back(usd, stays?.usd ?? 0), diem: back(diem, stays?.diem ?? 0) });
 		}
 		const leases = [...this.rows.leasesOf(node, accountId)].sort((a, b) => a.day - b.day);
-		for (const { source, day, amount } of decideGiveBack(leases, kept)) this.rows.lease(node, accountId, source, day, -amount);
+		for (const { source, day, amount } of decideGiveBack(leases, retained)) this.rows.lease(node, accountId, source, day, -amount);
 		const days = new Set([Math.floor(this.#options.now() / DAY_MS)]);
 		for (const { source, day } of leases) if (source === "diem") days.add(day);
 		const diem = [...days].flatMap((day) => this.#states(accountId, day).filter(({ source }) => source === "diem"));
@@ -321,15 +321,15 @@ export class SimulatedBooks {
 
 /** The rows of one batch. */
 class SimulatedBatch implements BatchTransaction {
-	readonly #books: SimulatedBooks;
+	readonly #store: SimulatedStore;
 	readonly #rows: SimulatedRows;
 	readonly #node: NodeEpoch;
 	readonly #now: () => number;
 	readonly #appliedSeq: number | undefined;
 
 	/** @param appliedSeq is used in place of the node's own */
-	constructor(books: SimulatedBooks, node: NodeEpoch, now: () => number, appliedSeq: number | undefined) {
-		this.#books = books;
+	constructor(books: SimulatedStore, node: NodeEpoch, now: () => number, appliedSeq: number | undefined) {
+		this.#store = books;
 		this.#rows = books.rows;
 		this.#node = node;
 		this.#now = now;
@@ -338,7 +338,7 @@ class SimulatedBatch implements BatchTransaction {
 
 	async lock({ budgets, caps }: BatchNeeds): Promise<LockedBatch> {
 		const state = new BatchState(
-			new Map(caps.map((cap) => [capKey(cap), freeRoom(this.#books.capRoom(this.#node, cap.accountId, cap))])),
+			new Map(caps.map((cap) => [capKey(cap), freeHeadroom(this.#store.capHeadroom(this.#node, cap.accountId, cap))])),
 		);
 		for (const { accountId, source, day } of budgets) {
 			const row = this.#rows.balanceRow(accountId, source, day);
@@ -350,7 +350,7 @@ class SimulatedBatch implements BatchTransaction {
 	}
 
 	async writeAllotments(days: readonly AllotmentDay[]): Promise<void> {
-		for (const { accountId, day } of days) this.#books.writeAllotment(accountId, day);
+		for (const { accountId, day } of days) this.#store.writeAllotment(accountId, day);
 	}
 
 	async write({ posts, accounts, capped }: BatchPlan): Promise<void> {

@@ -12,9 +12,9 @@ import { connect } from "../../src/store/postgres/connect.ts";
 import { postgresStore } from "../../src/store/postgres/postgres-store.ts";
 import { StoreFolder } from "../../src/store/testing/store-folder.ts";
 import { type PostgresCluster, startPostgres } from "../support/postgres-cluster.ts";
-import { type Limits, type Opening, SimulatedBooks } from "./books.ts";
-import { type SimulatedConnection, simulatedBooks } from "./database.ts";
+import { type SimulatedConnection, simulatedStore } from "./database.ts";
 import { Random } from "./random.ts";
+import { type Limits, type Opening, SimulatedStore } from "./store.ts";
 
 const STEPS = 120;
 const USD = 1_000_000_000;
@@ -86,19 +86,19 @@ function postgres(sql: SQL, folder: StoreFolder): Side {
 
 function simulated(openings: ReadonlyMap<string, Opening>, keys: ReadonlyMap<string, LimitedKey>): Side {
 	const limits = new Map([...keys.values()].map((key) => [key.id, key.limits]));
-	const books = new SimulatedBooks({
+	const books = new SimulatedStore({
 		now: Date.now,
 		opening: (accountId) => openings.get(accountId) ?? null,
 		accountOfKey: () => null,
 		limitsOf: (keyId) => limits.get(keyId) ?? { usd: null, diem: null, period: "EPOCH" },
 	});
-	const on = { ask: (_kind: string, work: (books: SimulatedBooks) => unknown) => Promise.resolve().then(() => work(books)) };
+	const on = { ask: (_kind: string, work: (books: SimulatedStore) => unknown) => Promise.resolve().then(() => work(books)) };
 	const compare = (a: object, b: object): number =>
 		JSON.stringify(Object.values(a)) < JSON.stringify(Object.values(b)) ? -1 : 1;
 	const { rows } = books;
 	for (const accountId of openings.keys()) rows.account(accountId);
 	return {
-		ask: (question) => outcome(question(simulatedBooks, on as SimulatedConnection)),
+		ask: (question) => outcome(question(simulatedStore, on as SimulatedConnection)),
 		rows: async () => {
 			const { posts, rejected, overrun, charged } = rows.totals;
 			const boots = ["node_a", "node_b"].flatMap((node_id) =>
@@ -239,22 +239,29 @@ class Questions {
 		const random = this.#random;
 		const keyId = this.#keys.get(accountId)?.id ?? "";
 		if (random.chance(0.25)) {
-			const kept = SOURCES.filter(() => random.chance(0.3)).map(
+			const retained = SOURCES.filter(() => random.chance(0.3)).map(
 				(source): RetainedLeases => ({ source, day: source === "diem" ? day : 0, amount: random.integer(USD) }),
 			);
 			const some = { keyId, day, usd: random.integer(USD), diem: random.integer(2) * random.integer(USD) };
 			const caps = random.chance(0.5) ? { caps: random.chance(0.5) ? [some] : [] } : {};
-			return { name: "giveBack", arguments: { accountId, kept, ...caps } };
+			return { name: "giveBack", arguments: { accountId, retained, ...caps } };
 		}
 		const needNano = nano(random.integer(random.chance(0.5) ? USD / 50 : 3 * USD));
 		const part = random.chance(0.2);
 		const usable = random.chance(0.2) ? { usable: { diem: random.integer(USD), usd: random.integer(USD) } } : {};
 		const amounts = (most: number) => ({ usd: random.integer(most), diem: random.integer(most) });
-		const cap = { keyId, amount: needNano + random.integer(USD / 10), money: amounts(USD / 10), room: amounts(USD / 5) };
-		const room = { usd: cap.room.usd - USD / 10, diem: cap.room.diem - USD / 10 };
+		const cap = { keyId, amount: needNano + random.integer(USD / 10), money: amounts(USD / 10), headroom: amounts(USD / 5) };
+		const headroom = { usd: cap.headroom.usd - USD / 10, diem: cap.headroom.diem - USD / 10 };
 		return {
 			name: "acquire",
-			arguments: { accountId, day, needNano, part, ...usable, ...(random.chance(0.5) ? { cap: { ...cap, room } } : {}) },
+			arguments: {
+				accountId,
+				day,
+				needNano,
+				part,
+				...usable,
+				...(random.chance(0.5) ? { cap: { ...cap, headroom } } : {}),
+			},
 		};
 	}
 
