@@ -263,7 +263,8 @@ export class SimulatedStore {
 			this.rows.leaseCaps(node, accountId, { keyId, day, usd: back(usd, stays?.usd ?? 0), diem: back(diem, stays?.diem ?? 0) });
 		}
 		const leases = [...this.rows.leasesOf(node, accountId)].sort((a, b) => a.day - b.day);
-		for (const { source, day, amount } of decideGiveBack(leases, retained)) this.rows.lease(node, accountId, source, day, -amount);
+		for (const { source, day, amount } of decideGiveBack(leases, retained))
+			this.rows.lease(node, accountId, source, day, -amount);
 		const days = new Set([Math.floor(this.#options.now() / DAY_MS)]);
 		for (const { source, day } of leases) if (source === "diem") days.add(day);
 		const diem = [...days].flatMap((day) => this.#states(accountId, day).filter(({ source }) => source === "diem"));
