@@ -15,6 +15,11 @@ export function workerFolder(dataDir: string, worker: number): string {
 	return worker === 0 ? dataDir : join(dataDir, WORKERS, String(worker));
 }
 
+/** Returns the folder with the lock of a worker that does not own the store; the first has one for this alone. */
+export function workerLockFolder(dataDir: string, worker: number): string {
+	return join(dataDir, WORKERS, String(worker));
+}
+
 /** Returns the id of a worker's node in a SQLite store; the first has the id of the store's own node. */
 export function workerNodeId(nodeId: string, worker: number): string {
 	return worker === 0 ? nodeId : `${nodeId}-${worker}`;

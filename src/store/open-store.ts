@@ -12,7 +12,7 @@ import { TermClock, termTimes } from "./core/term-times.ts";
 import { journalFolder, workerFolder } from "./data-folder.ts";
 import type { StorePort } from "./port.ts";
 import { GuardedJournal, POSTGRES_DURABILITY, TermGuard } from "./postgres/term-guard.ts";
-import { lockDataFolder } from "./sqlite/data-lock.ts";
+import { type DataLock, lockDataFolder, lockWorkerFolder, waitForWorkers } from "./sqlite/data-lock.ts";
 import { type StoreChannel, ThreadChannel } from "./store-channel.ts";
 import { StoreClient } from "./store-client.ts";
 import { errorOf } from "./store-errors.ts";
@@ -70,12 +70,12 @@ export async function openStore(options: OpenStoreOptions): Promise<OpenedStore>
 	const durability: Durability =
 		options.journal?.durability ?? (options.postgres ? POSTGRES_DURABILITY : JOURNAL_DEFAULTS.durability);
 	const dir = journalFolder(workerFolder(options.dataDir, options.worker ?? 0));
-	const lock = options.channel === undefined ? lockDataFolder(options.dataDir) : null;
+	const lock = lockFolder(options);
 	const channel = options.channel ?? new ThreadChannel();
 	const send = (message: ToThread) => channel.send(message);
 	const end = () => {
 		channel.close();
-		lock?.release();
+		lock.release();
 	};
 	try {
 		makeOwnerFolder(dir);
@@ -110,6 +110,18 @@ export async function openStore(options: OpenStoreOptions): Promise<OpenedStore>
 		return { store: client, journal: guarded, replayedGroups: report.replayedGroups, lostTail: report.lostTail };
 	} catch (error) {
 		end();
+		throw error;
+	}
+}
+
+function lockFolder({ dataDir, worker = 0, channel, postgres }: OpenStoreOptions): DataLock {
+	if (channel !== undefined) return lockWorkerFolder(dataDir, worker);
+	const lock = lockDataFolder(dataDir);
+	try {
+		if (postgres === undefined) waitForWorkers(dataDir);
+		return lock;
+	} catch (error) {
+		lock.release();
 		throw error;
 	}
 }

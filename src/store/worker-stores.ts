@@ -3,7 +3,7 @@ import type { Durability } from "../journal/index.ts";
 import { databasePath } from "./data-folder.ts";
 import { STORE_TIMES, synchronousOf } from "./open-store.ts";
 import { asStoreFault } from "./sqlite/damage.ts";
-import { type DataLock, lockDataFolder } from "./sqlite/data-lock.ts";
+import { type DataLock, lockDataFolder, waitForWorkers } from "./sqlite/data-lock.ts";
 import { HostedWorker } from "./sqlite/hosted-worker.ts";
 import { SqliteHost } from "./sqlite/sqlite-host.ts";
 import { refuseLostStore } from "./store-lost.ts";
@@ -32,6 +32,7 @@ export class WorkerStores {
 	static async open({ dataDir, durability, workers }: WorkerStoresOptions): Promise<WorkerStores> {
 		const lock = lockDataFolder(dataDir);
 		try {
+			waitForWorkers(dataDir);
 			refuseLostStore(dataDir);
 			const options = { ...STORE_TIMES, dataDir, synchronous: synchronousOf(durability), shared: true };
 			return new WorkerStores(await SqliteHost.open(options, workers), lock);

@@ -1,6 +1,6 @@
 /** A server of several processes on one port: exact under kills, and one server in what it shows. */
 import { afterAll, expect, test } from "bun:test";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
 import type { Models, Overview } from "../../src/routes/console/types.ts";
 import { openAdmin } from "../../src/store/admin.ts";
 import { HELLO, pricedModel } from "../support/chat-bodies.ts";
@@ -234,3 +234,35 @@ test("a port that is taken, and a second server on the folder, end the start wit
 	await upstream.stop();
 	server.remove();
 });
+
+test("a server that starts over workers of a killed one waits for their end, on another port too", async () => {
+	const upstream = startScriptedUpstream();
+	const dataDir = temporaryFolder();
+	const first = await startWorkers({ dataDir, port: await freePort(), config: configOf(upstream.url, 2) });
+	const workers = workersOf(first);
+	// A stopped worker does not notice that the process that started it has ended.
+	for (const worker of workers) process.kill(worker, "SIGSTOP");
+	process.kill(first.pid, "SIGKILL");
+	const second = await serve({ dataDir, port: await freePort(), config: configOf(upstream.url, 1), waitFor: "nothing" });
+	await until(() => isLocking(second.pid, dataDir), "the second server has locked the folder");
+	expect((await fetch(`${second.url}/readyz`).catch(() => null))?.ok ?? false).toBe(false);
+	for (const worker of workers) process.kill(worker, "SIGCONT");
+	await until(async () => (await fetch(`${second.url}/readyz`).catch(() => null))?.ok === true, "the second server is ready");
+	await first.exited;
+	expect((await second.chat({ model: "priced", messages: HELLO })).status).toBe(200);
+	second.kill("SIGTERM");
+	expect(await second.exited).toBe(0);
+	await upstream.stop();
+	second.remove();
+});
+
+/** Returns true if the process has the data folder's lock file open. */
+function isLocking(pid: number, dataDir: string): boolean {
+	return readdirSync(`/proc/${pid}/fd`).some((name) => {
+		try {
+			return readlinkSync(`/proc/${pid}/fd/${name}`) === `${dataDir}/lock.db`;
+		} catch {
+			return false;
+		}
+	});
+}
