@@ -8,7 +8,7 @@ import { SchemaChecker } from "../engines/schemas/index.ts";
 import { Places } from "../fairness/index.ts";
 import { Alerts } from "../observability/alerts/index.ts";
 import { Observability } from "../observability/observability.ts";
-import { serverStateReader } from "../routes/console/index.ts";
+import { logLevelSetter, serverStateReader } from "../routes/console/index.ts";
 import { apiEndpoints, type RouteDeps } from "../routes/index.ts";
 import { type App, BodyMemory, createApp, type Endpoint, type PipelineDeps } from "../server/index.ts";
 import { systemTimers } from "../telemetry/clock.ts";
@@ -211,6 +211,7 @@ export class Gateway {
 			budgets: this.budgets,
 			addresses: this.#addresses,
 			pipeline: this.pipeline,
+			setLogLevel: logLevelSetter(log, peers),
 			state: serverStateReader({
 				traffic: this.#traffic,
 				holdsOpen: () => this.budgets.holdsOpen,

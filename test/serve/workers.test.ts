@@ -162,6 +162,9 @@ test("several workers are one server: one budget, one page of metrics, one reloa
 	const { models } = await console.get<Models>("/models");
 	expect(models.find(({ id }) => id === "priced")?.requests).toBe(61);
 
+	await console.change("PUT", "/log-level", { level: "warn" });
+	await until(() => [...server.stderr().matchAll(/"the log level was set in the console"/g)].length === 2, "both levels");
+
 	writeFileSync(server.configFile, JSON.stringify({ ...config, log: { level: "debug" } }));
 	expect((await turnpike(["reload", "--config", server.configFile, "--data", dataDir])).code).toBe(0);
 	await until(() => [...server.stderr().matchAll(/"msg":"reloaded"/g)].length === 2, "both have reloaded");

@@ -11,6 +11,7 @@ import type { UpstreamStatus } from "../../upstreams/index.ts";
 import type { RpcCacheStats } from "../../upstreams/rpc/cache/cached-upstreams.ts";
 import type { RunningRpcUpstreams } from "../../upstreams/rpc/upstreams.ts";
 import type { ServerState } from "./server-state.ts";
+import type { LogLevel } from "./types.ts";
 
 export type { AccountPlace };
 
@@ -27,6 +28,8 @@ export interface ConsoleApiDeps {
 	readonly catalog: () => Catalog;
 	/** Returns what the processes of this server have in memory. */
 	readonly state: () => Promise<ServerState>;
+	/** Sets the log level of the processes of this server. */
+	readonly setLogLevel: (level: LogLevel) => Promise<void>;
 	readonly node: { readonly id: string; readonly startedAtMs: number; readonly store: "sqlite" | "postgres" };
 	readonly upstreams: { snapshot(): readonly UpstreamStatus[]; ask(name: string): Promise<boolean | null> };
 	readonly chains: Pick<RunningRpcUpstreams, "snapshot" | "heads">;

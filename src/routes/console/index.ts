@@ -36,6 +36,7 @@ import type { Reconciliation } from "./types.ts";
 import { usage, usageCsv } from "./usage.ts";
 
 export type { ConsoleApiDeps } from "./deps.ts";
+export { logLevelSetter } from "./log-level.ts";
 export { serverStateReader } from "./server-state.ts";
 
 /** The prefix of these routes. */

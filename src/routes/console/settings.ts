@@ -9,12 +9,8 @@ export function settings({ config, log }: ConsoleApiDeps): Answer {
 	return answer<Settings>({ config: shownConfig(config()), logLevel: log.level as LogLevel });
 }
 
-/** PUT /log-level: sets this node's level, until its configuration is loaded again. */
-export function setLogLevel({ level }: { readonly level: LogLevel }, deps: ConsoleApiDeps): Answer {
-	const { log } = deps;
-	// The change is logged at a level that is visible.
-	if (level === "silent") log.warn({ level }, "the log level was set in the console");
-	log.level = level;
-	if (level !== "silent") log.warn({ level }, "the log level was set in the console");
+/** PUT /log-level: sets the level of this server's processes, until the configuration is loaded again. */
+export async function setLogLevel({ level }: { readonly level: LogLevel }, deps: ConsoleApiDeps): Promise<Answer> {
+	await deps.setLogLevel(level);
 	return settings(deps);
 }
