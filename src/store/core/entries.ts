@@ -65,6 +65,8 @@ export interface BatchNeeds {
 	readonly caps: readonly (CapPlace & { readonly accountId: string })[];
 	/** Keys whose rows are written. */
 	readonly touchedKeys: readonly string[];
+	/** Number of posts, with those that will be rejected. */
+	readonly posts: number;
 }
 
 /** Returns what the entries need. */
@@ -72,14 +74,16 @@ export function needsOf(entries: readonly Entry[]): BatchNeeds {
 	const budgets = new BudgetPlaces();
 	const caps = new Map<string, BatchNeeds["caps"][number]>();
 	const touchedKeys = new Set<string>();
+	let posts = 0;
 	for (const { record } of entries) {
+		if (record?.t === "post") posts++;
 		if (record?.t === "touch") touchedKeys.add(record.keyId);
 		if (record?.t !== "post" || typeof record.accountId !== "string" || !(record.priceNano > 0)) continue;
 		const cap = capPlaceOf(record);
 		if (cap !== null) caps.set(capKey(cap), { ...cap, accountId: record.accountId });
 		budgets.addPost(record);
 	}
-	return { ...budgets.needs(), caps: [...caps.values()], touchedKeys: [...touchedKeys] };
+	return { ...budgets.needs(), caps: [...caps.values()], touchedKeys: [...touchedKeys], posts };
 }
 
 /** The budgets of a batch, each once. */

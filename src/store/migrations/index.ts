@@ -15,6 +15,7 @@ import { consoleSessions } from "./0012-console.ts";
 import { upstreamVoices } from "./0013-upstream-voices.ts";
 import { alerts } from "./0014-alerts.ts";
 import { workers } from "./0015-workers.ts";
+import { cheaperPosts } from "./0016-cheaper-posts.ts";
 
 export const MIGRATIONS: readonly Migration[] = [
 	books,
@@ -32,4 +33,5 @@ export const MIGRATIONS: readonly Migration[] = [
 	upstreamVoices,
 	alerts,
 	workers,
+	cheaperPosts,
 ];

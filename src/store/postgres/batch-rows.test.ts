@@ -80,7 +80,7 @@ describe("a batch", () => {
 	test("isolates the records at fault, books the others, and makes the audit fail", async () => {
 		const faulty: [string, JournalRecord | string][] = [
 			["posts_request_id_key", post(3)],
-			["posts_account_id_fkey", { ...post(100, { lines: [] }), accountId: "acc_none" }],
+			["account_id", { ...post(100, { lines: [] }), accountId: "acc_none" }],
 			["has no usd budget", { ...post(101), accountId: "acc_none" }],
 			["has no bundled budget", post(102, { lines: [sampleLine("a", 1, pico(1_000), "bundled")] })],
 			["has no diem budget", post(103, { lines: [sampleLine("a", 1, pico(1_000), "diem")] })],
@@ -90,7 +90,7 @@ describe("a batch", () => {
 			["route", { ...post(110), route: null as never }],
 			["invalid input syntax", { ...post(111), doneAtMs: 1.5 }],
 			["unknown kind", { t: "nothing" } as never],
-			["Unicode", { ...post(112), model: "a\0b" }],
+			["0x00", { ...post(112), model: "a\0b" }],
 			["JSON", '{"t":"post","id":'],
 			["", "null"],
 		];

@@ -3,21 +3,20 @@
  * a handful of statements, however many records it has.
  */
 import type { SQL } from "bun";
-import type { MoneySource, PostRecord } from "../../journal/records.ts";
+import type { MoneySource } from "../../journal/records.ts";
 import type { BatchCounts, BatchStore, BatchTransaction, LockedBatch, NodeEpoch } from "../core/batch-applier.ts";
 import type { BatchPlan, PaidPart, PlannedPost } from "../core/batch-plan.ts";
-import { BatchState } from "../core/batch-state.ts";
+import { type BatchAccount, type BatchBudget, BatchState, type UsageSum } from "../core/batch-state.ts";
 import { capKey } from "../core/cap-plan.ts";
 import { freeHeadroom } from "../core/cap-split.ts";
-import type { AllotmentDay, BatchNeeds, BudgetPlace, Entry } from "../core/entries.ts";
+import type { AllotmentDay, BatchNeeds, Entry } from "../core/entries.ts";
 import { OVERRUN, REVENUE } from "../tables.ts";
 import { writeAllotments } from "./allotments.ts";
+import { arrayText } from "./array-text.ts";
 import { headroomOf, lockCaps } from "./cap-table.ts";
 import { inTransaction } from "./connect.ts";
 import { isRecordFault } from "./faults.ts";
 import { writeRpcRows } from "./rpc-rows.ts";
-
-type Row = Readonly<Record<string, string | number | null>>;
 
 /** Returns the store of one node's batches. */
 export function batchRows(node: NodeEpoch): BatchStore<SQL> {
@@ -30,6 +29,8 @@ export function batchRows(node: NodeEpoch): BatchStore<SQL> {
 class BatchRows implements BatchTransaction {
 	readonly #tx: SQL;
 	readonly #node: NodeEpoch;
+	/** Ids of posts that are not used yet. */
+	#ids: readonly number[] = [];
 
 	constructor(tx: SQL, node: NodeEpoch) {
 		this.#tx = tx;
@@ -43,15 +44,14 @@ class BatchRows implements BatchTransaction {
 	 */
 	async lock(needs: BatchNeeds): Promise<LockedBatch> {
 		const tx = this.#tx;
-		const accounts = tx.array([...needs.accountIds], "TEXT");
-		const of = (pick: (budget: BudgetPlace) => string | number, type: "TEXT" | "INT8") => tx.array(needs.budgets.map(pick), type);
+		const accounts = arrayText(needs.accountIds);
 		const places = [
-			of((budget) => budget.accountId, "TEXT"),
-			of((budget) => budget.source, "TEXT"),
-			of((budget) => budget.day, "INT8"),
+			arrayText(needs.budgets.map((budget) => budget.accountId)),
+			arrayText(needs.budgets.map((budget) => budget.source)),
+			arrayText(needs.budgets.map((budget) => budget.day)),
 		];
 		const node = [this.#node.id, this.#node.epoch];
-		const [boots, , budgets, headrooms, leases, numbers, clock] = await Promise.all([
+		const [boots, , budgets, headrooms, leases, numbers, ids, clock] = await Promise.all([
 			tx.unsafe("SELECT applied_seq FROM nodes WHERE node_id = $1 AND epoch = $2 FOR NO KEY UPDATE", node),
 			tx.unsafe("SELECT id FROM accounts WHERE id = ANY($1::text[]) ORDER BY id FOR NO KEY UPDATE", [accounts]),
 			tx.unsafe(
@@ -63,8 +63,10 @@ class BatchRows implements BatchTransaction {
 			needs.caps.length === 0 ? new Map() : lockCaps(tx, this.#node, needs.caps, needs.touchedKeys),
 			tx.unsafe(OWN_LEASES, [...places, ...node]),
 			tx.unsafe(LAST_NUMBERS, [accounts]),
+			needs.posts === 0 ? [] : tx.unsafe(NEW_IDS, [needs.posts]),
 			tx.unsafe("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::int8 AS now"),
 		]);
+		this.#ids = idsOf(ids);
 		const caps = new Map(needs.caps.map((place) => [capKey(place), freeHeadroom(headroomOf(headrooms, place))]));
 		const state = new BatchState(caps);
 		for (const { account_id, source, day, balance, leased } of budgets)
@@ -88,18 +90,38 @@ class BatchRows implements BatchTransaction {
 	async write(plan: BatchPlan, postedAtMs: number): Promise<void> {
 		const tx = this.#tx;
 		const { id, epoch } = this.#node;
-		const rows = rowsOf(plan, postedAtMs);
+		const ids = await this.#newIds(plan.posts.length);
+		const movements = plan.posts.flatMap((post, index) => post.parts.map((part) => ({ ...part, post, id: ids[index] ?? null })));
+		const accounts = [...plan.accounts];
+		const spent = accounts.flatMap((account) =>
+			account.budgets.flatMap((budget) => (budget.spent !== 0 || budget.unleased !== 0 ? [{ account: account.id, budget }] : [])),
+		);
+		const daily = accounts.flatMap(dailySums).sort(byPlace);
+		const capped = plan.capped.map(({ accountId, keyId, ...sum }) => ({ account_id: accountId, key_id: keyId, ...sum }));
 		const writes: Promise<unknown>[] = [];
-		if (rows.posts.length > 0) writes.push(tx.unsafe(INSERT_POSTS, [rows.posts, rows.movements, id, epoch]));
-		if (rows.spent.length > 0) writes.push(tx.unsafe(SPEND, [rows.spent, id, epoch]));
-		if (rows.daily.length > 0) writes.push(tx.unsafe(COUNT_DAILY, [rows.daily]));
-		if (rows.capped.length > 0) writes.push(tx.unsafe(SPEND_CAPS, [rows.capped, id, epoch]));
+		if (plan.posts.length > 0) {
+			const posts = plan.posts.map((post, index) => ({ ...post, id: ids[index] ?? null }));
+			writes.push(tx.unsafe(INSERT_POSTS, [...arraysOf(POST_COLUMNS, posts), id, epoch, postedAtMs]));
+		}
+		if (movements.length > 0) writes.push(tx.unsafe(INSERT_MOVEMENTS, [...arraysOf(MOVEMENT_COLUMNS, movements), postedAtMs]));
+		if (spent.length > 0) writes.push(tx.unsafe(SPEND, [...arraysOf(SPENT_COLUMNS, spent), id, epoch]));
+		if (daily.length > 0) writes.push(tx.unsafe(COUNT_DAILY, arraysOf(DAILY_COLUMNS, daily)));
+		if (capped.length > 0) writes.push(tx.unsafe(SPEND_CAPS, [capped, id, epoch]));
 		if (plan.touches.size > 0) {
 			const keys = tx.array([...plan.touches.keys()], "TEXT");
 			writes.push(tx.unsafe(TOUCH, [keys, tx.array([...plan.touches.values()], "INT8")]));
 		}
 		writes.push(...writeRpcRows(tx, plan.rpc));
 		await Promise.all(writes);
+	}
+
+	/** Returns ids of new posts, in order: their movements can then be written beside them, without a join. */
+	async #newIds(count: number): Promise<readonly number[]> {
+		// Records that are isolated need ids once more.
+		if (this.#ids.length < count) this.#ids = idsOf(await this.#tx.unsafe(NEW_IDS, [count]));
+		const ids = this.#ids.slice(0, count);
+		this.#ids = this.#ids.slice(count);
+		return ids;
 	}
 
 	async reject(entry: Entry, error: string, rejectedAtMs: number): Promise<void> {
@@ -132,70 +154,115 @@ class BatchRows implements BatchTransaction {
 	}
 }
 
-function rowsOf({ posts, accounts, capped }: BatchPlan, postedAtMs: number) {
-	const spent: Row[] = [];
-	const daily: Row[] = [];
-	for (const { id, budgets, usage } of accounts) {
-		for (const { source, day, spent: amount, unleased: leased } of budgets)
-			if (amount !== 0 || leased !== 0) spent.push({ account_id: id, source, day, amount, leased });
-		for (const { keyId, ...sum } of usage) daily.push({ account_id: id, key_id: keyId, ...sum });
+/** A column of a table that is written: its type, and its value in a row. */
+type Columns<Row> = Readonly<Record<string, readonly ["TEXT" | "INT8", (row: Row) => string | number | bigint | null]>>;
+
+/** Returns an array for each column, in order: PostgreSQL reads them with less work than rows of JSON. */
+function arraysOf<Row>(columns: Columns<Row>, rows: readonly Row[]): unknown[] {
+	return Object.values(columns).map(([, value]) => arrayText(rows.map(value)));
+}
+
+/** Returns the rows of such arrays, which are the first parameters of a statement, as a table of this name. */
+function tableOf(name: string, columns: Columns<never>): string {
+	const arrays = Object.values(columns).map(([type], index) => `$${index + 1}::${type.toLowerCase()}[]`);
+	return `unnest(${arrays.join(", ")}) AS ${name} (${Object.keys(columns).join(", ")})`;
+}
+
+const POST_COLUMNS: Columns<PlannedPost & { readonly id: number | null }> = {
+	id: ["INT8", ({ id }) => id],
+	request_id: ["TEXT", ({ record }) => record.id],
+	seq: ["INT8", ({ seq }) => seq],
+	account_id: ["TEXT", ({ record }) => record.accountId],
+	key_id: ["TEXT", ({ record }) => record.keyId],
+	day: ["INT8", ({ record }) => record.day],
+	admitted_at: ["INT8", ({ record }) => record.admittedAtMs],
+	done_at: ["INT8", ({ record }) => record.doneAtMs],
+	route: ["TEXT", ({ record }) => record.route],
+	model: ["TEXT", ({ record }) => record.model],
+	upstream: ["TEXT", ({ record }) => record.upstream],
+	status: ["INT8", ({ record }) => record.status],
+	hold: ["INT8", ({ record }) => record.holdNano],
+	price: ["INT8", ({ record }) => record.priceNano],
+	prompt_tokens: ["INT8", ({ record }) => record.usage?.promptTokens ?? null],
+	completion_tokens: ["INT8", ({ record }) => record.usage?.completionTokens ?? null],
+	cached_tokens: ["INT8", ({ record }) => record.usage?.cachedTokens ?? null],
+	cache_write_tokens: ["INT8", ({ record }) => record.usage?.cacheWriteTokens ?? null],
+	reasoning_tokens: ["INT8", ({ record }) => record.usage?.reasoningTokens ?? null],
+	tokens_counted: ["INT8", ({ record }) => (record.usage ? Number(record.usage.counted) : null)],
+	entries: ["INT8", ({ numbers }) => numbers.entries],
+	entries_usd: ["INT8", ({ numbers }) => numbers.usd],
+	entries_bundled: ["INT8", ({ numbers }) => numbers.bundled],
+	entries_diem: ["INT8", ({ numbers }) => numbers.diem],
+};
+
+const MOVEMENT_COLUMNS: Columns<PaidPart & { readonly post: PlannedPost; readonly id: number | null }> = {
+	post_id: ["INT8", ({ id }) => id],
+	payer: ["TEXT", ({ source, post }) => (source === "overrun" ? OVERRUN : post.record.accountId)],
+	source: ["TEXT", ({ source }) => source],
+	amount: ["INT8", ({ amount }) => amount],
+	sku: ["TEXT", ({ sku }) => sku],
+	units: ["INT8", ({ units }) => units],
+	pico_price: ["INT8", ({ picoPrice }) => picoPrice],
+	day: ["INT8", ({ post }) => post.record.day],
+	occurred_at: ["INT8", ({ post }) => post.record.doneAtMs],
+	balance_after: ["INT8", ({ balanceAfter }) => balanceAfter],
+};
+
+const SPENT_COLUMNS: Columns<{ readonly account: string; readonly budget: BatchBudget }> = {
+	account_id: ["TEXT", ({ account }) => account],
+	source: ["TEXT", ({ budget }) => budget.source],
+	day: ["INT8", ({ budget }) => budget.day],
+	amount: ["INT8", ({ budget }) => budget.spent],
+	leased: ["INT8", ({ budget }) => budget.unleased],
+};
+
+/** Sums of one row; a sum past 2^53 is exact only as BigInt. */
+interface DailySum extends Omit<UsageSum, "amount" | "units"> {
+	readonly accountId: string;
+	amount: number | bigint;
+	units: number | bigint;
+}
+
+const DAILY_COLUMNS: Columns<DailySum> = {
+	account_id: ["TEXT", ({ accountId }) => accountId],
+	key_id: ["TEXT", ({ keyId }) => keyId],
+	day: ["INT8", ({ day }) => day],
+	unit: ["TEXT", ({ unit }) => unit],
+	sku: ["TEXT", ({ sku }) => sku],
+	amount: ["INT8", ({ amount }) => amount],
+	units: ["INT8", ({ units }) => units],
+	rows: ["INT8", ({ rows }) => rows],
+};
+
+/** Returns the sums of an account by row: a statement can write a row only once. */
+function dailySums({ id: accountId, usage }: BatchAccount): DailySum[] {
+	const sums = new Map<string, DailySum>();
+	for (const sum of usage) {
+		const place = `${sum.keyId}\n${sum.day}\n${sum.unit}\n${sum.sku}`;
+		const before = sums.get(place);
+		if (before === undefined) sums.set(place, { ...sum, accountId });
+		else {
+			before.amount = BigInt(before.amount) + BigInt(sum.amount);
+			before.units = BigInt(before.units) + BigInt(sum.units);
+			before.rows += sum.rows;
+		}
 	}
-	return {
-		posts: posts.map((post) => postRow(post, postedAtMs)),
-		movements: posts.flatMap(({ record, parts }) => parts.map((part) => movementRow(record, part, postedAtMs))),
-		spent,
-		daily,
-		capped: capped.map(({ accountId, keyId, ...sum }) => ({ account_id: accountId, key_id: keyId, ...sum })),
-	};
+	return [...sums.values()];
 }
 
-function postRow({ seq, record, numbers }: PlannedPost, postedAtMs: number): Row {
-	const { usage } = record;
-	return {
-		request_id: record.id,
-		seq,
-		account_id: record.accountId,
-		key_id: record.keyId,
-		day: record.day,
-		admitted_at: record.admittedAtMs,
-		done_at: record.doneAtMs,
-		booked_at: postedAtMs,
-		route: record.route,
-		model: record.model,
-		upstream: record.upstream,
-		status: record.status,
-		hold: record.holdNano,
-		price: record.priceNano,
-		prompt_tokens: usage?.promptTokens ?? null,
-		completion_tokens: usage?.completionTokens ?? null,
-		cached_tokens: usage?.cachedTokens ?? null,
-		cache_write_tokens: usage?.cacheWriteTokens ?? null,
-		reasoning_tokens: usage?.reasoningTokens ?? null,
-		tokens_counted: usage ? Number(usage.counted) : null,
-		entries: numbers.entries,
-		entries_usd: numbers.usd,
-		entries_bundled: numbers.bundled,
-		entries_diem: numbers.diem,
-	};
+/** Orders rows alike on all nodes, so that two that write the same rows never wait for each other. */
+function byPlace(a: DailySum, b: DailySum): number {
+	return (
+		compare(a.accountId, b.accountId) ||
+		compare(a.keyId, b.keyId) ||
+		a.day - b.day ||
+		compare(a.unit, b.unit) ||
+		compare(a.sku, b.sku)
+	);
 }
 
-function movementRow({ id, accountId, day, doneAtMs }: PostRecord, part: PaidPart, postedAtMs: number): Row {
-	const overrun = part.source === "overrun";
-	return {
-		request_id: id,
-		kind: overrun ? "overrun" : "charge",
-		debit: overrun ? OVERRUN : accountId,
-		credit: REVENUE,
-		amount: part.amount,
-		unit: overrun ? "usd" : part.source,
-		sku: part.sku,
-		units: part.units,
-		pico_price: part.picoPrice,
-		day,
-		occurred_at: doneAtMs,
-		booked_at: postedAtMs,
-		balance_after: part.balanceAfter,
-	};
+function compare(a: string, b: string): number {
+	return a < b ? -1 : a > b ? 1 : 0;
 }
 
 const lastNumber = (unit: MoneySource) =>
@@ -212,40 +279,45 @@ const OWN_LEASES = `SELECT account_id, source, day, amount FROM unnest($1::text[
 const LAST_NUMBERS = `SELECT account.id AS account_id, ${lastNumber("usd")}, ${lastNumber("bundled")}, ${lastNumber("diem")}
 	FROM unnest($1::text[]) AS account (id)`;
 
+/** One text is read faster than a row for each. */
+const NEW_IDS = "SELECT string_agg(nextval('posts_id_seq')::text, ',') AS ids FROM generate_series(1, $1::int8)";
+
+function idsOf(rows: readonly { readonly ids: string }[]): readonly number[] {
+	return rows.flatMap(({ ids }) => ids.split(",").map(Number));
+}
+
+const postParameters = Object.keys(POST_COLUMNS).length;
+const postColumns = Object.keys(POST_COLUMNS);
+
+/** An account that does not exist is refused as NULL. A foreign key would look it up for each row by a query of its own. */
 const INSERT_POSTS = `
-	WITH inserted AS (
-		INSERT INTO posts (request_id, node_id, epoch, seq, account_id, key_id, day, admitted_at, done_at, booked_at, route, model,
-			upstream, status, hold, price, prompt_tokens, completion_tokens, cached_tokens, cache_write_tokens, reasoning_tokens,
-			tokens_counted, entries, entries_usd, entries_bundled, entries_diem)
-		SELECT request_id, $3, $4::int8, seq, account_id, key_id, day, admitted_at, done_at, booked_at, route, model,
-			upstream, status, hold, price, prompt_tokens, completion_tokens, cached_tokens, cache_write_tokens, reasoning_tokens,
-			tokens_counted, entries, entries_usd, entries_bundled, entries_diem
-		FROM jsonb_populate_recordset(NULL::posts, $1::jsonb)
-		RETURNING id, request_id
-	)
+	INSERT INTO posts (${postColumns.join(", ")}, node_id, epoch, booked_at) OVERRIDING SYSTEM VALUE
+	SELECT ${postColumns.map((name) => (name === "account_id" ? "(SELECT accounts.id FROM accounts WHERE accounts.id = post.account_id)" : name)).join(", ")},
+		$${postParameters + 1}, $${postParameters + 2}::int8, $${postParameters + 3}::int8
+	FROM ${tableOf("post", POST_COLUMNS)}`;
+
+const INSERT_MOVEMENTS = `
 	INSERT INTO movements (kind, debit, credit, amount, unit, post_id, sku, units, pico_price, day, occurred_at, booked_at, balance_after)
-	SELECT kind, debit, credit, amount, unit, inserted.id, sku, units, pico_price, day, occurred_at, booked_at, balance_after
-	FROM ROWS FROM (jsonb_to_recordset($2::jsonb) AS (request_id text, kind text, debit text, credit text, amount int8, unit text,
-		sku text, units int8, pico_price int8, day int8, occurred_at int8, booked_at int8, balance_after int8)) WITH ORDINALITY AS part
-	JOIN inserted USING (request_id) ORDER BY part.ordinality`;
+	SELECT CASE source WHEN 'overrun' THEN 'overrun' ELSE 'charge' END, payer, '${REVENUE}', amount,
+		CASE source WHEN 'overrun' THEN 'usd' ELSE source END, post_id, sku, units, pico_price, day, occurred_at,
+		$${Object.keys(MOVEMENT_COLUMNS).length + 1}::int8, balance_after
+	FROM ${tableOf("part", MOVEMENT_COLUMNS)}`;
 
 /** Reduces balance and lease by the same amount. */
 const SPEND = `
 	WITH spent AS (
-		SELECT * FROM jsonb_to_recordset($1::jsonb) AS part (account_id text, source text, day int8, amount int8, leased int8)
+		SELECT * FROM ${tableOf("part", SPENT_COLUMNS)}
 	), lease AS (
 		UPDATE leases SET amount = leases.amount - spent.leased FROM spent
-		WHERE leases.node_id = $2 AND leases.epoch = $3 AND leases.account_id = spent.account_id AND leases.source = spent.source
+		WHERE leases.node_id = $6 AND leases.epoch = $7 AND leases.account_id = spent.account_id AND leases.source = spent.source
 			AND leases.day = spent.day AND spent.leased > 0
 	)
 	UPDATE budgets SET balance = balance - spent.amount, leased = budgets.leased - spent.leased FROM spent
 	WHERE budgets.account_id = spent.account_id AND budgets.source = spent.source AND budgets.day = spent.day`;
 
 const COUNT_DAILY = `
-	INSERT INTO usage_daily AS daily (account_id, key_id, day, unit, sku, amount, units, rows)
-	SELECT account_id, key_id, day, unit, sku, sum(amount)::int8, sum(units)::int8, sum(rows)::int8
-	FROM jsonb_populate_recordset(NULL::usage_daily, $1::jsonb) GROUP BY account_id, key_id, day, unit, sku
-	ORDER BY account_id, key_id, day, unit, sku
+	INSERT INTO usage_daily AS daily (${Object.keys(DAILY_COLUMNS).join(", ")})
+	SELECT * FROM ${tableOf("part", DAILY_COLUMNS)}
 	ON CONFLICT (account_id, key_id, day, unit, sku) DO UPDATE
 		SET amount = daily.amount + excluded.amount, units = daily.units + excluded.units, rows = daily.rows + excluded.rows`;
 
