@@ -18,10 +18,16 @@ import { inTransaction } from "./connect.ts";
 import { isRecordFault } from "./faults.ts";
 import { writeRpcRows } from "./rpc-rows.ts";
 
+/**
+ * Every row of a batch is looked up by its key. Without statistics, as on a new store, the planner would rather read whole
+ * tables, and would keep such a plan while they grow.
+ */
+const BEGIN = "BEGIN; SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off";
+
 /** Returns the store of one node's batches. */
 export function batchRows(node: NodeEpoch): BatchStore<SQL> {
 	return {
-		transaction: (sql, work) => inTransaction(sql, (tx) => work(new BatchRows(tx, node))),
+		transaction: (sql, work) => inTransaction(sql, (tx) => work(new BatchRows(tx, node)), BEGIN),
 		isRecordFault,
 	};
 }
@@ -303,17 +309,31 @@ const INSERT_MOVEMENTS = `
 		$${Object.keys(MOVEMENT_COLUMNS).length + 1}::int8, balance_after
 	FROM ${tableOf("part", MOVEMENT_COLUMNS)}`;
 
-/** Reduces balance and lease by the same amount. */
+/**
+ * Reduces balance and lease by the same amount. Each row is looked up (`LIMIT`): a join of unknown size may compare all
+ * rows with all. Their places stay, since the budgets are locked, and leases change only under that lock.
+ */
 const SPEND = `
 	WITH spent AS (
 		SELECT * FROM ${tableOf("part", SPENT_COLUMNS)}
 	), lease AS (
-		UPDATE leases SET amount = leases.amount - spent.leased FROM spent
-		WHERE leases.node_id = $6 AND leases.epoch = $7 AND leases.account_id = spent.account_id AND leases.source = spent.source
-			AND leases.day = spent.day AND spent.leased > 0
+		UPDATE leases SET amount = leases.amount - part.leased
+		FROM (
+			SELECT spent.leased, found.place FROM spent CROSS JOIN LATERAL (
+				SELECT ctid AS place FROM leases WHERE node_id = $6 AND epoch = $7 AND leases.account_id = spent.account_id
+					AND leases.source = spent.source AND leases.day = spent.day LIMIT 1
+			) AS found WHERE spent.leased > 0
+		) AS part
+		WHERE leases.ctid = part.place
 	)
-	UPDATE budgets SET balance = balance - spent.amount, leased = budgets.leased - spent.leased FROM spent
-	WHERE budgets.account_id = spent.account_id AND budgets.source = spent.source AND budgets.day = spent.day`;
+	UPDATE budgets SET balance = balance - part.amount, leased = budgets.leased - part.leased
+	FROM (
+		SELECT spent.amount, spent.leased, found.place FROM spent CROSS JOIN LATERAL (
+			SELECT ctid AS place FROM budgets WHERE budgets.account_id = spent.account_id AND budgets.source = spent.source
+				AND budgets.day = spent.day LIMIT 1
+		) AS found
+	) AS part
+	WHERE budgets.ctid = part.place`;
 
 const COUNT_DAILY = `
 	INSERT INTO usage_daily AS daily (${Object.keys(DAILY_COLUMNS).join(", ")})
