@@ -11,6 +11,7 @@ const KEPT = [
 	"## Text of files",
 	"## Text of files, in a warm process",
 	"## Sign-ins of wallets",
+	"## Audits",
 ];
 
 /** A section from its heading to the next one of its rank; empty where there is none. */

@@ -64,19 +64,8 @@ export async function startPostgres(
 	const dir = mkdtempSync(join(tmpdir(), "turnpike-postgres-"));
 	const data = join(dataDisk ?? dir, "data");
 	if (process.getuid?.() === 0) for (const folder of [dir, dataDisk ?? dir]) chownSync(folder, NOBODY, NOBODY);
-	run(join(native, "bin/initdb"), [
-		"-D",
-		data,
-		...(dataDisk === undefined ? [] : ["-X", join(dir, "log")]),
-		"-U",
-		"postgres",
-		"-A",
-		"trust",
-		"-E",
-		"UTF8",
-		"--no-locale",
-		"--no-sync",
-	]);
+	if (dataDisk === undefined) run("cp", ["-a", emptyCluster(native), data]);
+	else initialize(native, data, ["-X", join(dir, "log")]);
 	return runCluster(native, dir, data, settings);
 }
 
@@ -228,6 +217,30 @@ function layOut(): string {
 	}
 	rmSync(making, { recursive: true, force: true });
 	return target;
+}
+
+/** Makes a cluster that has never run. */
+function initialize(native: string, data: string, flags: readonly string[] = []): void {
+	const settings = ["-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync"];
+	run(join(native, "bin/initdb"), ["-D", data, ...flags, ...settings]);
+}
+
+/** Returns the folder of a cluster that has never run, made once: a copy of it costs a tenth of `initdb`. */
+function emptyCluster(native: string): string {
+	const target = `${native}-empty`;
+	const data = join(target, "data");
+	if (existsSync(target)) return data;
+	const making = mkdtempSync(`${target}-`);
+	if (process.getuid?.() === 0) chownSync(making, NOBODY, NOBODY);
+	initialize(native, join(making, "data"));
+	try {
+		renameSync(making, target);
+	} catch (error) {
+		// Another test file was first.
+		if (!existsSync(target)) throw error;
+		rmSync(making, { recursive: true, force: true });
+	}
+	return data;
 }
 
 function run(program: string, args: string[]): void {
