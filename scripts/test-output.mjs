@@ -5,6 +5,7 @@
 
 const FILE_HEAD = /^(\S+\.test\.tsx?):$/;
 const PASSED = /^\((pass|skip|todo)\) /;
+const FAILED = /^\(fail\) /;
 /** A name may go over lines where it shows an object: `(pass) takes {`, and later `} [0.12ms]`. */
 const TOOK = / \[(\d+(?:\.\d+)?)ms\]$/;
 const OPEN = /[{[(]$/;
@@ -37,6 +38,8 @@ export function testOutput(print) {
 		}
 		const took = TOOK.exec(text)?.[1];
 		if (took !== undefined && file !== "") finished.set(file, finished.get(file) + Number(took));
+		// Lines of several workers may stand between those of a name: a failure always shows.
+		if (FAILED.test(text)) inName = false;
 		if (inName) {
 			inName = !CLOSED.test(text) || OPEN.test(text);
 			return;

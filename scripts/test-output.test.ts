@@ -119,3 +119,11 @@ test("a count that a test prints itself is not taken for the summary", async () 
 	});
 	expect(counts).toEqual({ passed: 1, failed: 0, skipped: 0 });
 });
+
+test("a failure between the lines of a passed test's name is shown", async () => {
+	const said =
+		"a.test.ts:\n(pass) takes {\n(fail) broken [1.00ms]\n} [2.00ms]\n 1 pass\n 1 fail\nRan 2 tests across 1 file. [3.00ms]\n";
+	const { printed, counts } = await readBy(false, said);
+	expect(printed).toContain("(fail) broken [1.00ms]");
+	expect(counts).toEqual({ passed: 1, failed: 1, skipped: 0 });
+});

@@ -49,7 +49,7 @@ test("without a credential: what can be paid, how to sign in, where to get a key
 	const full = {
 		x402Version: 2,
 		error: expect.any(String),
-		resource: { url: `${fixture.gate.url}${RPC_PATH}`, description: "JSON-RPC of a chain", mimeType: "application/json" },
+		resource: { url: `${fixture.gate.url}${RPC_PATH}`, description: "Call a chain by JSON-RPC", mimeType: "application/json" },
 		accepts: accepts(),
 		extensions: { "sign-in-with-x": { ...challengeOf(RPC_PATH), schema: expect.any(Object) } },
 	};
@@ -97,7 +97,7 @@ test("a wallet below the floor is told what it has and how to top up, on routes 
 	const wallet = testWallet();
 	await fixture.fund(wallet, "0.02");
 	for (const [answer, path, description] of [
-		[await fixture.rpc(await wallet.signIn(fixture.gate.url)), RPC_PATH, "JSON-RPC of a chain"],
+		[await fixture.rpc(await wallet.signIn(fixture.gate.url)), RPC_PATH, "Call a chain by JSON-RPC"],
 		[await fixture.chat(await wallet.signIn(fixture.gate.url)), "/api/v1/chat/completions", "Chat completion"],
 	] as const) {
 		expect(answer.status).toBe(402);
