@@ -47,8 +47,12 @@ export class CallerReader {
 	}
 }
 
+/** Sums of what a key spent on days, by the unit of limits. */
+export const SPENT = `SELECT sum(CASE WHEN unit IN ('usd', 'bundled') THEN amount END) AS usd, sum(CASE unit WHEN 'diem' THEN amount END) AS diem
+				FROM usage_daily WHERE account_id = ? AND key_id = ? AND day BETWEEN ? AND ?`;
+
 /** Clamps a sum to 2^53-1: a sum may pass it, but no limit does, so comparisons stay correct. */
-function clamped(sum: bigint | null | undefined): Nano {
+export function clamped(sum: bigint | null | undefined): Nano {
 	const value = sum ?? 0n;
 	return nano(value > BigInt(Number.MAX_SAFE_INTEGER) ? Number.MAX_SAFE_INTEGER : Number(value));
 }
@@ -66,9 +70,6 @@ function prepare(db: Database) {
 			`SELECT id, account_id, type, last6, description, limit_usd, limit_diem, limit_vcu, limit_period, restrictions,
 				created_at, expires_at, last_used_at, revoked_at FROM keys WHERE hash = ?`,
 		) as Sql<KeyRow & { revoked_at: bigint | null }>,
-		spent: db.prepare(
-			`SELECT sum(CASE WHEN unit IN ('usd', 'bundled') THEN amount END) AS usd, sum(CASE unit WHEN 'diem' THEN amount END) AS diem
-				FROM usage_daily WHERE account_id = ? AND key_id = ? AND day BETWEEN ? AND ?`,
-		) as Sql<{ usd: bigint | null; diem: bigint | null }>,
+		spent: db.prepare(SPENT) as Sql<{ usd: bigint | null; diem: bigint | null }>,
 	};
 }

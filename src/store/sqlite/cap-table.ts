@@ -11,6 +11,7 @@ import { limitNano } from "../core/key-limits.ts";
 import type { CapUnit } from "../tables.ts";
 import type { ReturnRequest } from "../thread-protocol.ts";
 import type { CapAmounts, LimitPeriod } from "../types.ts";
+import { clamped, SPENT } from "./caller-reader.ts";
 
 const UNITS = ["diem", "usd"] as const satisfies readonly CapUnit[];
 
@@ -91,22 +92,13 @@ export class CapTable {
 	}
 }
 
-/** Clamps a sum to 2^53-1: a sum may pass it, but no limit does, so comparisons stay correct. */
-function clamped(sum: bigint | null | undefined): number {
-	const value = sum ?? 0n;
-	return value > BigInt(Number.MAX_SAFE_INTEGER) ? Number.MAX_SAFE_INTEGER : Number(value);
-}
-
 const ROW = "node_id = ? AND epoch = ? AND account_id = ? AND key_id = ? AND unit = ? AND day = ?";
 
 function prepare(db: Database) {
 	const sql = <Row = unknown>(text: string) => db.prepare(text) as Statement<Row, (string | number)[]>;
 	return {
 		limits: sql<LimitRow>("SELECT account_id, limit_usd, limit_diem, limit_period FROM keys WHERE id = ? AND revoked_at IS NULL"),
-		spent: sql<SumRow>(
-			`SELECT sum(CASE WHEN unit IN ('usd', 'bundled') THEN amount END) AS usd, sum(CASE unit WHEN 'diem' THEN amount END) AS diem
-				FROM usage_daily WHERE account_id = ? AND key_id = ? AND day BETWEEN ? AND ?`,
-		),
+		spent: sql<SumRow>(SPENT),
 		leased: sql<LeasedRow>(
 			`SELECT node_id = ?1 AND epoch = ?2 AS own, unit, sum(amount) AS amount FROM cap_leases
 				WHERE key_id = ?3 AND day BETWEEN ?4 AND ?5 GROUP BY own, unit`,
